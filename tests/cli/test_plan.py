@@ -25,9 +25,9 @@ def test_json_is_the_plan_with_its_graph_and_its_checks(run):
 
 
 def test_a_vacuous_bound_is_called_so(run):
-    code, out, _ = run("plan", "cycle:64", "--horizon", 100)
+    code, out, _ = run("plan", "cycle:64", "--horizon", 50)
     assert code == 0
-    assert "vacuous at T = 100" in out
+    assert "vacuous at T = 50" in out
     assert "uniform" not in out
     code, out, _ = run("plan", "cycle:64", "--horizon", 10**6)
     assert "vacuous" not in out
@@ -44,10 +44,10 @@ def test_the_tables_say_why(run):
     weighed = out.partition("Considered")[2]
     for other in plan.details.considered:
         assert f"{other.value:,.1f}" in weighed
-    assert weighed.splitlines()[2].split()[:2] == ["single", "interpolated"]  # the smallest bound comes first
+    assert weighed.splitlines()[2].startswith(" potential, all arms  flat")  # the smallest bound comes first
     assert f"{plan.bound.terms['smallest bound']:,.1f}" in weighed.splitlines()[2]
     assert "the smallest bound is" in out  # … and a note says why it is not the plan's own
-    assert plan.details.note.endswith("larger, so that the plan can tune itself to the losses it meets")
+    assert plan.details.note.endswith("learnt nearly as fast as by a plan that knows no horizon")
 
 
 def test_a_plan_for_any_number_of_rounds(run):
@@ -91,7 +91,7 @@ def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec):
 
 
 def test_a_bound_that_says_nothing_yet_is_marked(run):
-    lines = run("plan", "cycle:64", "--anytime")[1].splitlines()
+    lines = run("plan", "cycle:200", "--anytime")[1].splitlines()
     (first,) = (line for line in lines if line.split()[:1] == ["1,000"])
     assert "not below t" in first
     assert "not below t" not in lines[-1]

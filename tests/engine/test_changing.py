@@ -32,7 +32,10 @@ def begun(graph, s):
     explored = [own_graph(plan), unknown_graph(n, s), *others]
     records = [(adjacency(e.graph), e.cover, (e.load > 0).astype(float), e.lean) for e in explored]
     twin = ChangingTwin(records[0], rule)
-    state = new_state(np.array([getattr(rule, name) for name in RULE]), n, seeded_words(4))
+    table = rule.table
+    given = {"prices_from": table.first, "prices_step": table.step}
+    numbers = np.array([given.get(name, getattr(rule, name, 0.0)) for name in RULE])
+    state = new_state(numbers, table.rows.ravel(), n, seeded_words(4))
     by_name(NUMBERS, state.numbers).penalty = twin.purchased
     loop.start(state)
     return state, packed(explored), twin, records

@@ -11,6 +11,7 @@ from tuned_plans import adjacency, tuned
 import sidelight as sl
 from sidelight.engine import fields
 from sidelight.engine.build import build_memory
+from sidelight.engine.constants import FAILED
 from sidelight.engine.round.round import ask_once, fill_probabilities, tell_once
 from sidelight.environment.base import environment_key
 from sidelight.graph.altered import sharpened
@@ -75,16 +76,16 @@ def test_self_tuning_plays_as_its_twin(name, order):
     found = sl.fractional_domination(sharpened(graph, 1 / order))
     tuning = tuned(graph, np.asarray(found.weights), order=order)
     memory = build_memory(graph, tuning, seed=1)
-    load = found.weights @ R ** (1 / order)
-    twin = LazyTwin(R, found.weights, load, tuning.self_tuning, max(16, (n + graph.out_indices.size) // 8))
+    twin = LazyTwin(graph, tuning)
     rng, means = np.random.default_rng(0), np.where(np.arange(n) == n - 1, 0.2, 0.5)
     for _ in range(ROUNDS):
         Z = np.empty(n)
         fill_probabilities(memory, Z)
         assert_allclose(Z, twin.Z, rtol=0, atol=1e-9)
         arm = ask_once(memory)
-        losses = 2 * means * rng.random(n) * (rng.random(n) < R[arm])  # 0 where the reveal fails
-        tell_once(memory, arm, losses[graph.out_neighbors(arm)], np.zeros(n + 1))
+        losses = np.where(rng.random(n) < R[arm], 2 * means * rng.random(n), np.nan)  # where the reveal fails
+        told = np.where(np.isnan(losses), FAILED, losses)[graph.out_neighbors(arm)]
+        tell_once(memory, arm, told, np.zeros(n + 1))
         twin.learn(arm, losses)
     assert twin.events > (2 if INTERPRETED else 20)
     now = fields.looked_into(memory)[1]

@@ -43,6 +43,14 @@ def world(kind):
         return environments.changing(losses, often, shown="after")
     if kind == "shown after":
         return environments.changing(losses, strong(5), shown="after")
+    if kind == "shown after, its own and more":
+        more = with_loops(families.cycle(5))
+        seldom = np.where(
+            np.arange(T) % 40 < 39, np.arange(T) % 2, 2
+        )  # the plan's own, with more edges, with others
+        return environments.changing(
+            losses, [families.cycle(5), more, families.mab(5)], seldom, shown="after"
+        )
     return environments.changing(losses, [families.full(5), families.cycle(5)], period=50)
 
 
@@ -51,6 +59,7 @@ KINDS = [
     "drawn",
     "recorded",
     "shown after",
+    "shown after, its own and more",
     "its own among others",
     "failing",
     "failing, shown after",

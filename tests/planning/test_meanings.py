@@ -27,8 +27,7 @@ def test_a_note_says_why_the_bound_is_not_the_smallest():
     plan = sl.plan("cycle:10", 2000)
     smallest = min(each.value for each in plan.details.considered)
     assert plan.bound.terms["smallest bound"] == pytest.approx(smallest)
-    assert (
-        f"the smallest bound is {smallest:,.1f} (interpolated, single, with fixed rates)" in plan.details.note
-    )
+    assert f"the smallest bound is {smallest:,.1f} (flat, potential, all arms); the" in plan.details.note
+    assert f"the {plan.bound.value - smallest:,.1f} above it buy free play" in plan.details.note
     assert plan.details.note in str(plan)
     assert sl.plan("cycle:10", 2000, realization="fixed").details.note == ""

@@ -98,7 +98,7 @@ PLANS = {
     "several potentials": lambda: two_cycles(
         top=[(2.0, 0.1), (0.0, 0.2)], inner=[(2.0, 0.1), (0.0, 0.2)] * 4, global_exploration=EVEN
     ),
-    "all others": lambda: sl.plan(families.loopless_clique(6), 300, realization="fixed"),
+    "all others": lambda: sl.plan(families.loopless_clique(6), 300, realization="interpolated"),
     "everything": lambda: sl.baselines.hedge(families.full(5), 200),
     "own loss": lambda: sl.baselines.exp3(families.mab(5), 300),
     "universal arms": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),

@@ -115,10 +115,14 @@ def twin_of(plan):
         parent=tuning.parent,
         adaptive={k: tuning.adaptive[k] for k in instance.U2 if tuning.adaptive[k] > 0},
         arm_potential=[
-            potential_of(*both) for both in zip(tuning.inner_power, tuning.inner_rate, strict=True)
+            potential_of(*both, tuning.corners)
+            for both in zip(tuning.inner_power, tuning.inner_rate, strict=True)
         ],
         top_potential=[potential_of(*both) for both in zip(tuning.top_power, tuning.top_rate, strict=True)],
         spread=spreads,
+        lifted=np.flatnonzero(tuning.lifted),
+        floor=tuning.floor,
+        c=tuning.shift,
     )
     return naive.TwoLevelOSMD(instance, parameters)
 
@@ -175,14 +179,15 @@ def test_exploration_is_a_floor(game):
 
 @each_game
 def test_estimates_are_unbiased(game):
-    """E ℓ̂ = ℓ and E L̂(k) = ⟨X̃_k, ℓ_k⟩, summing over every arm the policy may draw now."""
+    """E ℓ̃ = ℓ − c and E L̃(k) = ⟨X̃_k, ℓ_k − c⟩, summing over every arm the policy may draw now."""
     policy, twin, rng = played(game)
     losses, p = losses_of(rng, policy.graph.n_arms), policy.probabilities
+    shifted = losses - policy.plan.tuning.shift
     each = [twin.estimates(arm, losses) for arm in range(p.size)]
     mean = sum(p[arm] * estimate for arm, (estimate, _) in enumerate(each))
     mean_of_blocks = sum(p[arm] * L for arm, (_, L) in enumerate(each))
-    expected = [twin.tilde(k) @ losses[V] for k, V in enumerate(twin.instance.blocks)]
-    assert_allclose(mean, losses, rtol=1e-6, atol=1e-9)
+    expected = [twin.tilde(k) @ shifted[V] for k, V in enumerate(twin.instance.blocks)]
+    assert_allclose(mean, shifted, rtol=1e-6, atol=1e-9)
     assert_allclose(mean_of_blocks, expected, rtol=1e-6, atol=1e-9)
 
 
@@ -213,14 +218,14 @@ def test_ledger_records_the_parts_of_the_arm_played(game):
         added = {
             "projection": L @ twin.Y - L[k],
             "restriction": estimate[V] @ twin.X[k] - estimate[best] if weak else 0.0,
-            "global exploration": twin.gamma().sum() * (1 - L @ twin.Y),
+            "global exploration": twin.gamma().sum() * (1 - policy.plan.tuning.shift - L @ twin.Y),
             "local exploration": twin.parameters.gamma_local[V].sum() if weak else 0.0,
         }
         after = policy.ledger(best)
         assert tuple(after) == PARTS
         for part in PARTS:
             # An arm seen with probability P adds 1/P: the difference is as exact as the sums it is taken of.
-            scale = 1 + estimate.max() + abs(before[best][part])
+            scale = 1 + np.abs(estimate).max() + abs(before[best][part])
             assert_allclose(
                 after[part] - before[best][part], added[part], rtol=1e-6, atol=1e-8 * scale, err_msg=part
             )

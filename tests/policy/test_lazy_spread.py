@@ -134,7 +134,7 @@ def test_long_games_explore_what_is_due(name):
 
 @each
 def test_points_belong_to_the_sums_of_the_estimates(name):
-    """X and Y against the twin's, from estimates ℓ/P that the twin computes from what was played."""
+    """X and Y against the twin's, from estimates (ℓ − c)/P that the twin computes from what was played."""
     plan = planned(name)
     dense, tuning = Dense(plan.graph, plan.tuning), plan.tuning
     policy, rng = plan.policy(seed=3), np.random.default_rng(4)
@@ -160,7 +160,7 @@ def test_points_belong_to_the_sums_of_the_estimates(name):
 
 @each
 def test_estimates_are_unbiased(name):
-    """E ℓ̂ = ℓ and E L̂_k = ⟨X̃_k, ℓ_k⟩: a sum over every arm, each told to a copy of the policy."""
+    """E ℓ̃ = ℓ − c and E L̃_k = ⟨X̃_k, ℓ_k − c⟩: a sum over every arm, each told to a copy of the policy."""
     plan = planned(name)
     dense, policy = Dense(plan.graph, plan.tuning), plan.policy(seed=6)
     ahead(policy, world_of(plan), 0, 300)

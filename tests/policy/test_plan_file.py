@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ MADE = {
     "full feedback": lambda: sl.plan("full:5"),
     "blocks": lambda: sl.plan("teams:4x3", 20_000, realization="interpolated"),
     "adaptive": lambda: sl.plan("hypercube:3", 10**5, realization="adaptive"),
-    "flat": lambda: sl.plan("loopless_clique:4", 100),
+    "flat": lambda: sl.plan("loopless_clique:4", 100, realization="flat"),
     "may fail": lambda: sl.plan("cycle:6:works=0.8", 1000),
     "confident": lambda: sl.plan("cycle:6", 10_000, confidence=0.99),
     "not certified": lambda: sl.plan("cycle:64", 100, realization="clustered"),
@@ -85,6 +86,17 @@ def test_signs_of_zero_and_infinity_survive():
         assert plan_file._decoded(None, "x", entry, 10**6).tobytes() == array.tobytes()
 
 
+def test_a_plan_from_before_losses_were_shifted_is_what_it_was(tmp_path):
+    """Written when policies had format version 8."""
+    file = Path(__file__).parent / "data" / "version8-plan.json"
+    plan = sl.Plan.load(file)
+    assert plan.bound.to_dict() == json.loads(file.read_text())["bound"]
+    assert (plan.tuning.shift, plan.tuning.base, plan.tuning.self_tuning.signed) == (0.0, None, 0)
+    assert all(check.holds for check in sl.check_certificate(plan))
+    plan.save(tmp_path / "plan.json")
+    assert sl.Plan.load(tmp_path / "plan.json").to_dict() == plan.to_dict()
+
+
 # -- files that are wrong ---------------------------------------------------------------------------------------
 
 
@@ -148,7 +160,7 @@ def test_altered_files_are_refused(plans, tmp_path, change, message):
 def test_a_bound_is_believed_and_can_be_checked(plans, tmp_path):
     """The digest fits and the bound follows from its terms, but the rates are others."""
     found = text(plans["flat"])
-    found["arrays"]["tuning.top_rate"]["fill"] *= 3.0
+    found["arrays"]["tuning.inner_rate"]["fill"] *= 3.0
     (tmp_path / "plan.json").write_text(sealed(found))
     plan = sl.Plan.load(tmp_path / "plan.json")
     assert not all(check.holds for check in sl.check_certificate(plan))

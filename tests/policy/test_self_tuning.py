@@ -60,10 +60,27 @@ def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
         turn(policy)
         assert 0.0 <= number(policy, "charged") - before <= 1.0
         assert number(policy, "slack") >= -1e-9
-        beta, spent = number(policy, "beta"), number(policy, "penalty") + number(policy, "charged")
+        beta, spent = number(policy, "beta"), policy.certificate().value
         if rule.horizon:
             left = rule.horizon - policy.round
-            assert spent + rule.cost_to_go(beta, left)[0] <= rule.budget * (1 + 1e-9)
+            go = min(rule.cost_to_go(beta, left)[0], rule.cost_elsewhere(beta, left)[0])
+            go = left * number(policy, "worst_cost") if policy._game.fallen else go
+            assert spent + go <= rule.budget * (1 + 1e-9)
         else:
             floor = rule.first + rule.share * number(policy, "charged") / rule.diameter
             assert beta * (1 + rule.patience) * (1 + 1e-12) >= floor
+
+
+def test_the_potential_behind_a_budget_takes_over_before_anything_is_said_of_the_next_round():
+    """Also in what is saved, which goes on as the same game."""
+    policy, turns = sl.plan(families.mab(8), 300, slack=0.03).policy(seed=1), 0
+    while not policy._game.fallen:
+        said = policy.probabilities
+        arm = policy.ask()
+        np.testing.assert_array_equal(policy.probabilities, said)
+        policy.tell([float(arm == said.argmax())])
+        kept, turns = sl.Policy.from_bytes(policy.to_bytes()), turns + 1
+        np.testing.assert_allclose(kept.probabilities, policy.probabilities, rtol=1e-9)
+        assert kept.certificate().value == pytest.approx(policy.certificate().value, rel=1e-12)
+        assert policy.certificate().value <= policy.plan.tuning.self_tuning.budget * (1 + 1e-9)
+    assert 10 < turns < 300

@@ -10,9 +10,6 @@ from baseline_twins import Counting, Exp3IX, TrackN
 from dense_engine import Dense
 from lazy_twin import LazyTwin
 from scipy.optimize import brentq
-from tuned_plans import adjacency
-
-from sidelight.engine.fields import FIXED, views
 
 
 def point(power, rate, sums):
@@ -61,7 +58,12 @@ class PlanTwin:
     open: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self.dense = Dense(self.plan.graph, self.plan.tuning)
+        tuning = self.plan.tuning
+        self.dense = Dense(self.plan.graph, tuning)
+        # What a line beside −x^h adds, where potentials are 0 at the corners: h = (q − 1)/q of each arm.
+        of_powers = tuning.corners * (tuning.inner_power > 0)
+        slope = tuning.inner_power / np.where(of_powers, (tuning.inner_power - 1) * tuning.inner_rate, 1.0)
+        self.lines = np.where(of_powers, slope, 0.0)
         self.sums, self.blocks = np.zeros(self.dense.n), np.zeros(self.dense.m)
         self.paid, self.inside, self.explored, self.learnt = 0.0, np.zeros(self.dense.m), 0.0, 0
 
@@ -71,7 +73,8 @@ class PlanTwin:
         X, Y = np.ones(dense.n), np.ones(1)
         for block in dense.blocks:
             if block.size > 1:
-                X[block] = point(tuning.inner_power[block], tuning.inner_rate[block], self.sums[block])
+                sums = self.sums[block] + self.lines[block]
+                X[block] = point(tuning.inner_power[block], tuning.inner_rate[block], sums)
         if dense.m > 1:
             Y = point(tuning.top_power, tuning.top_rate, self.blocks)
         gamma = dense.gamma(X)
@@ -94,14 +97,14 @@ class PlanTwin:
         drawn, dense = self.open.pop(number), self.dense
         seen = dense.A[drawn.arm]
         guess = np.zeros(dense.n)
-        guess[seen] = losses[seen] / drawn.P[seen]
+        guess[seen] = (losses[seen] - self.plan.tuning.shift) / drawn.P[seen]
         block_guess = np.array([drawn.mixed[block] @ guess[block] for block in dense.blocks])
         self.sums += guess
         self.blocks += block_guess
         paid = float(drawn.Y @ block_guess)
         self.paid += paid
         self.inside += [drawn.X[block] @ guess[block] for block in dense.blocks]
-        self.explored += drawn.gamma * (1 - paid)
+        self.explored += drawn.gamma * (1 - self.plan.tuning.shift - paid)
         self.learnt += 1
 
     def cancel(self, number):
@@ -125,9 +128,7 @@ class TunedTwin:
     made: int = 0
 
     def __post_init__(self):
-        tuning, graph = self.policy.plan.tuning, self.policy.graph
-        pause = float(views(self.policy._game.memory, FIXED)["pause"])
-        self.lazy = LazyTwin(adjacency(graph), tuning.cover, tuning.load, tuning.self_tuning, pause)
+        self.lazy = LazyTwin(self.policy.graph, self.policy.plan.tuning)
 
     @property
     def Z(self):
@@ -135,13 +136,13 @@ class TunedTwin:
 
     def decide(self, number, arm):
         Z = self.lazy.Z.copy()
-        self.open[number] = (arm, Z, self.lazy.charge_of(arm, Z))
+        self.open[number] = (arm, Z, self.lazy.charge_of(arm, Z), self.lazy.c)
         self.made += 1
         return (self.lazy.A.T @ Z)[self.lazy.A[arm] > 0]
 
     def observe(self, number, losses):
-        arm, Z, charge = self.open.pop(number)
-        self.lazy.learn(arm, losses, Z, charge)
+        arm, Z, charge, c = self.open.pop(number)
+        self.lazy.learn(arm, losses, Z, charge, c)
 
     def cancel(self, number):
         del self.open[number]

@@ -10,6 +10,7 @@ import numpy as np
 from kernel_entries import exploration, unpack
 
 from sidelight.engine.build import block_order, build_memory
+from sidelight.engine.constants import FAILED
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import AS_RECORDS
 from sidelight.planning import Tuning
@@ -72,8 +73,9 @@ class Dense:
         return build_memory(self.graph, self.tuning, seed)
 
     def tell(self, memory, arm, losses):
-        """The losses of what the arm reveals."""
-        assert engine.tell_once(memory, arm, losses[self.graph.out_neighbors(arm)], self.scratch)
+        """The losses of what the arm reveals, NaN where that failed."""
+        told = np.where(np.isnan(losses), FAILED, losses)[self.graph.out_neighbors(arm)]
+        assert engine.tell_once(memory, arm, told, self.scratch)
 
     def told(self, memory, arm, losses):
         after = copy(memory)
@@ -153,26 +155,29 @@ class Dense:
         gamma = t.global_exploration + self.due(X)
         for i in np.flatnonzero(t.parent >= 0):
             gamma[t.parent[i]] += t.adaptive[self.block_of[i]] * np.sqrt(X[i])
+        for i in np.flatnonzero(t.lifted):
+            gamma[i] += max(t.floor * X[i] ** (1 / t.inner_power[i]) - X[i], 0.0)
         return gamma
 
     def estimates(self, memory, arm, losses):
         """(ℓ̂, L̂) by their definitions."""
         Z, _, X = self.probabilities(memory)
         P = self.R.T @ Z
-        guess = np.where(self.A[arm], losses / np.where(P > 0.0, P, 1.0), 0.0)
+        moved = self.A[arm] & ~np.isnan(losses)
+        guess = np.where(moved, (losses - self.tuning.shift) / np.where(P > 0.0, P, 1.0), 0.0)
         return guess, np.array([self.mixed(X)[block] @ guess[block] for block in self.blocks])
 
     def outcomes(self, arm, losses):
-        """(probability, losses with 0 for what is not revealed) of all that playing an arm may reveal."""
+        """(probability, losses with NaN for what failed to be revealed) of all that playing an arm may reveal."""
         unsure = np.flatnonzero((self.R[arm] > 0) & (self.R[arm] < 1))
         for works in product((True, False), repeat=unsure.size):
             told = losses.copy()
-            told[unsure[~np.array(works, dtype=bool)]] = 0.0
+            told[unsure[~np.array(works, dtype=bool)]] = np.nan
             r = self.R[arm, unsure]
             yield float(np.where(works, r, 1 - r).prod()), told
 
     def assert_unbiased(self, memory, losses, tolerance=1e-9):
-        """Σ_a Z(a)·ℓ̂ = ℓ and Σ_a Z(a)·L̂_k = ⟨X̃_k, ℓ_k⟩: sums over every arm, each through `tell_once`.
+        """Σ_a Z(a)·ℓ̃ = ℓ − c and Σ_a Z(a)·L̃_k = ⟨X̃_k, ℓ_k − c⟩: sums over every arm, each through `tell_once`.
 
         Where reveals may fail, over all that may happen then as well.
         """
@@ -188,6 +193,7 @@ class Dense:
                 np.testing.assert_allclose(blocks_after - blocks, block_guess, **close)
                 mean += chance * Z[arm] * (arms_after - arms)
                 block_mean += chance * Z[arm] * (blocks_after - blocks)
-        np.testing.assert_allclose(mean, losses, rtol=0, atol=tolerance)
-        expected = [self.mixed(X)[block] @ losses[block] for block in self.blocks]
+        shifted = losses - self.tuning.shift
+        np.testing.assert_allclose(mean, shifted, rtol=0, atol=tolerance)
+        expected = [self.mixed(X)[block] @ shifted[block] for block in self.blocks]
         np.testing.assert_allclose(block_mean, expected, rtol=0, atol=tolerance)

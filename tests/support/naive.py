@@ -220,16 +220,21 @@ class Entropy:
 
 @dataclass(frozen=True)
 class Power:
-    """ψ(x) = −x^h/(h(1−h)η), 0 < h < 1; ψ'' = x^{h−2}/η, as for x log x/η when h = 1."""
+    """ψ(x) = −x^h/(h(1−h)η), 0 < h < 1; ψ'' = x^{h−2}/η, as for x log x/η when h = 1. With a `line` ψ(1) = 0."""
 
     h: float
     rate: float
+    line: bool = False
+
+    @property
+    def slope(self):
+        return 1 / (self.h * (1 - self.h) * self.rate) if self.line else 0.0
 
     def gradient(self, x):
-        return -(x ** (self.h - 1)) / ((1 - self.h) * self.rate)
+        return self.slope - (x ** (self.h - 1)) / ((1 - self.h) * self.rate)
 
     def inverse_gradient(self, dual):
-        return ((1 - self.h) * self.rate * -dual) ** (-1 / (1 - self.h))
+        return ((1 - self.h) * self.rate * (self.slope - dual)) ** (-1 / (1 - self.h))
 
     def curvature(self, x):
         return x ** (self.h - 2) / self.rate
@@ -362,6 +367,9 @@ class Parameters:
     arm_potential: Sequence[Potential] | None = None  # (n,) with its rate, instead of the two mappings above
     top_potential: Sequence[Potential] | None = None  # (m,) instead of eta, eta_loop, eta_loopless
     spread: Mapping[int, Spread] = field(default_factory=dict)  # k ∈ U2 → exploration that follows X^{1−h}
+    lifted: Sequence[int] = ()  # arms with Power potentials that are explored by [floor·X^{1−h} − X]₊
+    floor: float = 0.0
+    c: float = 0.0  # estimates are (ℓ − c)/P
 
     def gamma(self, instance: Instance, X: Sequence[np.ndarray]) -> np.ndarray:
         """γ(k, j) = constant + c_k Σ_{i : parent(i) = j} √X_k(i)."""
@@ -371,6 +379,10 @@ class Parameters:
                 gamma[self.parent[i]] += c * np.sqrt(x)
         for k, spread in self.spread.items():
             gamma[instance.blocks[k]] += spread.beta * spread.shape(instance, k, X[k])
+        for v in self.lifted:
+            k = instance.block_of(v)
+            x = X[k][list(instance.blocks[k]).index(v)]
+            gamma[v] += max(self.floor * x ** (1 - self.arm_potential[v].h) - x, 0.0)
         return gamma
 
     def largest_exploration(self, instance: Instance) -> float:
@@ -682,14 +694,14 @@ class TwoLevelOSMD:
         return Z
 
     def estimates(self, arm: int, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """ℓ̂(v) = 1[v ∈ Nout(A)] ℓ(v)/Σ_{a ∈ Nin(v)} Z(a)  and  L̂(k) = ⟨X̃_k, ℓ̂_k⟩.
+        """ℓ̂(v) = 1[v ∈ Nout(A)] (ℓ(v) − c)/Σ_{a ∈ Nin(v)} Z(a)  and  L̂(k) = ⟨X̃_k, ℓ̂_k⟩.
 
         Losses that `arm` does not reveal are not read: they may be NaN.
         """
         revealed = self.instance.A[arm]
         seen_probability = self.instance.A.T @ self.distribution()
         estimate = np.zeros(self.instance.n)
-        estimate[revealed] = losses[revealed] / seen_probability[revealed]
+        estimate[revealed] = (losses[revealed] - self.parameters.c) / seen_probability[revealed]
         block = np.array([self.tilde(k) @ estimate[V] for k, V in enumerate(self.instance.blocks)])
         return estimate, block
 
@@ -715,7 +727,7 @@ class TwoLevelOSMD:
         for arm in range(instance.n):
             estimate, L = self.estimates(arm, losses)
             regret += Z[arm] * (estimate @ Z - estimate[best])
-            explored += Z[arm] * float(gamma.sum()) * (1 - float(L @ self.Y))
+            explored += Z[arm] * float(gamma.sum()) * (1 - self.parameters.c - float(L @ self.Y))
             projection += Z[arm] * (L @ self.Y - L[k])
             if k in instance.U2:
                 restriction += Z[arm] * (estimate[V] @ self.X[k] - estimate[best])

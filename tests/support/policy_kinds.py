@@ -39,6 +39,7 @@ KINDS: dict[str, Callable[[], object]] = {
     "self-tuning buckets": lambda: sl.plan(families.cycle(30), realization="self-tuning"),
     "self-tuning entropy": lambda: sl.plan(families.loopless_clique(7), realization="self-tuning", order=1.0),
     "self-tuning budget": lambda: sl.plan(families.cliques([3, 4]), 3000, realization="self-tuning"),
+    "fallen": lambda: sl.plan(families.corrupted_mab(10, 2), 300, slack=0.01),  # in the third round
     "hedge": lambda: sl.baselines.hedge(families.full(7), 1000),
     "exp3": lambda: sl.baselines.exp3(families.mab(6), 1000),
     "exp3g weak": lambda: sl.baselines.exp3g(families.revealing_action(6), 1000),

@@ -5,6 +5,9 @@ import json
 
 import numpy as np
 
+from sidelight.engine.constants import EXACT_SPREAD
+from sidelight.planning.tuning import LAZY_FACTOR
+
 
 def contents(path):
     """Header and arrays of a saved policy."""
@@ -28,3 +31,9 @@ def forge(path, header, arrays):
     text = json.dumps(header | {"digest": digest_of(header, arrays)})
     with open(path, "wb") as stream:
         np.savez(stream, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+
+
+def rounding(plan):
+    """How far a memory that is made anew moves probabilities: in large blocks exploration is within a factor."""
+    lazy = plan.graph.n_arms > EXACT_SPREAD and (plan.tuning.spread.any() or plan.tuning.lifted.any())
+    return LAZY_FACTOR - 1 if lazy else 1e-11

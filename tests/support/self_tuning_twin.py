@@ -1,13 +1,22 @@
-"""The self-tuning rule, dense and line by line, with nothing but NumPy: what the engine is compared with.
+"""Self-tuning, dense and line by line, with nothing but NumPy: what a round costs, and the ways to play one.
 
 One simplex over all arms. H is the Tsallis entropy of order s (Shannon's for s = 1), β its weight, L the cumulative
-estimates. A round explores with strength b in the direction g; of a short list of (g, b) it plays the one whose cost
-is smallest, and afterwards buys a larger β with a share c of that cost.
+estimates (ℓ − c)/P. A round explores with strength b in the direction g. `SelfTuning` is the rule of the theory,
+without shifts: of a short list of (g, b) it plays the one whose cost is smallest, and afterwards buys a larger β with
+a share of that cost.
 """
 
 from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+from signed_twin import paid, psi, psi_minus
+
+from sidelight.engine.self_tuning.charge import MOST_EXPLORED
+from sidelight.engine.self_tuning.choose import CLEARLY, FULL, GROWN, SHIFT, SHIFTS
+from sidelight.engine.self_tuning.point import MOST_TRIED
+from sidelight.engine.self_tuning.retune import LIKELY
 
 
 def entropy(x, s):
@@ -44,28 +53,6 @@ def money(L, beta, s):
     return beta * entropy(x, s) - float((x * (L - L.min())).sum())
 
 
-def psi(q, s):
-    """ψ(q) = 1 − (1 − (1+εq)^{−s/ε})/(sq), ε = 1 − s: what a loss of 1, seen with probability P, costs an arm."""
-    q = np.asarray(q, dtype=float)
-    with np.errstate(all="ignore"):
-        if s == 1:
-            exact = 1 + np.expm1(-q) / q
-        else:
-            exact = 1 + np.expm1(-s / (1 - s) * np.log1p((1 - s) * q)) / (s * q)
-    return np.where(q < 1e-5, q / 2, np.where(np.isinf(q), 1.0, exact))
-
-
-def psi_minus(r, s):
-    """ψ₋(r) = ((1−εr)^{−s/ε} − 1)/(sr) − 1; infinite from εr = 1 on: what the shift by the leader's loss costs."""
-    r = np.asarray(r, dtype=float)
-    with np.errstate(all="ignore"):
-        if s == 1:
-            exact = np.expm1(r) / r - 1
-        else:
-            exact = np.expm1(-s / (1 - s) * np.log1p(-(1 - s) * r)) / (s * r) - 1
-    return np.where(r < 1e-5, r / 2, np.where((1 - s) * r >= 1, np.inf, exact))
-
-
 def cost(A, X, Z, beta, s):
     """The smaller of the two prices of playing Z where the point is X (Lemma 1); A[j, i]: playing j reveals i."""
     P = A.T @ Z
@@ -94,19 +81,40 @@ def bounded_shift(X, leader, seen, beta, s):
     return (others ** (2 - s)).sum() / (beta * seen) * (float(psi_minus(r, s)) / r if r > 0 else 0.5)
 
 
-def coefficients(A, X, Z, beta, s, leader):
-    """(N,) A_i + Z_i − X_i, the leader's with the smaller of A_I and B̄: what a round costs for each loss."""
-    P = A.T @ Z
+def terms(A, X, Z, beta, s, leader, c=0.0, above=False):
+    """(N,) what a round costs at most, arm by arm; estimates are (ℓ − c)/P, counted above the leader's if `above`."""
+    return parts(A, X, Z, beta, s, leader, c, above)[2]
+
+
+def parts(A, X, Z, beta, s, leader, c=0.0, above=False):
+    """(stability if an arm loses 1, stability if it loses 0, what it costs at most), each (N,)."""
+    P, others = A.T @ Z, np.arange(X.size) != leader
     with np.errstate(divide="ignore", invalid="ignore"):
         q = np.where(P > 0, X ** (1 - s) / (beta * P), np.inf)
-    pays = np.where(P > 0, X * psi(np.where(np.isinf(q), 0.0, q), s), X)
-    pays[leader] = min(pays[leader], bounded_shift(X, leader, P[leader], beta, s))
-    return pays + Z - X
+    lost = (1 - c) * X * psi((1 - c) * q, s)
+    won = c * np.minimum(X * psi_minus(c * q, s), 1 - X) if c else np.zeros(X.size)
+    if c == 0:
+        lost[leader] = min(lost[leader], bounded_shift(X, leader, P[leader], beta, s))
+    most = np.maximum(np.maximum(lost + Z - X, won), 0.0)
+    if not above:
+        return lost, won, most
+    both, seen = A.T @ (Z * A[:, leader]), P[leader]  # Lemma 1 of signed.md with θ = 1
+    brackets = [np.zeros(X.size)]
+    for loss, loss_of_leader in product((0.0, 1.0), repeat=2):
+        u, v = (loss - c) / P, (loss_of_leader - c) / seen
+        together = falls(u - v, X, s, beta) - falls(u, X, s, beta) - falls(-v, X, s, beta)
+        brackets.append(P * falls(u, X, s, beta) + both * together + loss * (Z - X))
+    most = np.max(brackets, axis=0)
+    if_won = min(c * c / 2 * (X[others] ** (2 - s)).sum() / (beta * seen), c * (1 - X[leader]))
+    if_lost = (1 - c) * bounded_shift(X, leader, seen, beta / (1 - c), s) + Z[leader] - X[leader]
+    most[leader] = max(if_won, if_lost)
+    lost[leader], won[leader] = max(most[leader] - (Z - X)[leader], 0.0), 0.0
+    return lost, won, most
 
 
-def terms(A, X, Z, beta, s, leader):
-    """(N,) [A_i + Z_i − X_i]₊: what a round costs at most, arm by arm."""
-    return np.maximum(coefficients(A, X, Z, beta, s, leader), 0.0)
+def falls(v, X, s, beta):
+    """f(v), and (1 − X)|v| at most for v < 0: no X exceeds 1."""
+    return np.where(v < 0, np.minimum(paid(v, X, s, beta), -v * (1 - X)), paid(v, X, s, beta))
 
 
 def directions(A, cover, X, s):
@@ -127,28 +135,132 @@ def directions(A, cover, X, s):
         yield cover * (counts * owed[None, :]).max(axis=1), near, a
 
 
-def best_play(A, cover, X, beta, s, price=cost, covered=1.0, lean=0.0, only=False, clearly=1.0):
-    """(cost, Z): the cheapest of b = 0, nine strengths of each family, and lean/β in the first; or nothing but that.
-
-    Exploration is for the arms that are `covered`; only what costs `clearly` less than all before is taken.
-    """
-    best = price(A, X, X, beta, s), X
-    for g, near, a in directions(A * covered, cover, X, s):
+def best_play(A, cover, X, beta, s):
+    """(cost, Z): the cheapest of b = 0 and nine strengths of each family."""
+    best = cost(A, X, X, beta, s), X
+    for g, near, a in directions(A, cover, X, s):
         G = g.sum()
-        if G == 0:
-            continue
         top = max(np.sqrt(a / (2 * beta * G)), max(1, 2 - 2 * s) / beta) if near else (2 * beta * G) ** -0.5
-        tried = [] if only else [top * 2 ** ((2 - k) / 2) for k in range(9)]
-        if lean and not near:
-            tried.append(lean / beta)
-        for b in (min(b, 1 / (2 * G)) for b in tried):
+        for k in range(9):
+            b = min(top * 2 ** ((2 - k) / 2), 1 / (2 * G))
             Z = (1 - b * G) * X + b * g
-            paid = price(A, X, Z, beta, s)
-            if only or paid < best[0] * clearly:
-                best = paid, Z
-        if only:
-            break
+            best = min(best, (cost(A, X, Z, beta, s), Z), key=lambda pair: pair[0])
     return best
+
+
+class Way(NamedTuple):
+    """A way to play a round, and what it costs."""
+
+    b: float  # strength
+    scale: float  # of what is explored for the leader
+    kept: float  # on the leader, of what exploration takes
+    floor: float  # of lifted arms
+    c: float
+    above: bool  # are estimates counted above the leader's?
+    limit: float  # no more than this may be explored while it is played
+    Z: np.ndarray
+    most: float  # against any losses
+    likely: float  # with the mean losses so far
+
+
+@dataclass
+class Ways:
+    """Ways to play a round on a graph, in the order in which the engine tries them."""
+
+    A: np.ndarray
+    X: np.ndarray
+    beta: float
+    s: float
+    leader: int
+    direction: object  # scale of the leader -> g
+    lifted: np.ndarray  # (N,) 1 for arms that may be lifted
+    signed: bool  # may losses be shifted?
+    height: float  # q that lifted arms are lifted for, 0 where none may be
+    covered: bool  # are all arms?
+    means: np.ndarray | float = 0.0
+    lag: float = 1.0
+    whole: bool = True  # or may a part of the graph be told alone? Then nothing is counted above the leader
+
+    def __post_init__(self):
+        self.rest = float(np.delete(self.X, self.leader).sum())
+        self.floor = self.lag / (self.beta * self.height) if self.height else 0.0
+        self.lift = self.lifted * np.maximum(self.floor * self.X ** (1 - self.s) - self.X, 0.0)
+        certain = not ((self.A > 0) & (self.A < 1)).any()
+        self.above = self.whole and self.signed and self.rest < 0.5 and certain
+        self.tried = []
+        self.add()
+        if self.signed and self.lifted.all():
+            self.add_shift(0.0, 1.0, SHIFT)
+
+    def add(self, b=0.0, scale=1.0, kept=0.0, floor=0.0, c=0.0, above=False, limit=MOST_EXPLORED):
+        """Try b·g, and lifts if there is a floor."""
+        if len(self.tried) == MOST_TRIED:
+            return
+        gamma = b * self.direction(scale) + (self.lift if floor else 0.0)
+        gamma[self.leader] += kept
+        Z = (1 - gamma.sum()) * self.X + gamma
+        lost, won, most = parts(self.A, self.X, Z, self.beta, self.s, self.leader, c, above)
+        likely = LIKELY * (self.means * lost + (1 - self.means) * won) + self.means * (Z - self.X)
+        self.tried.append(Way(b, scale, kept, floor, c, above, limit, Z, most.sum(), likely.sum()))
+
+    def add_shift(self, b, scale, c):
+        """Try a shift, without lifts and with them."""
+        if self.signed and self.covered and b:
+            self.add_signed(b, scale, c, 0.0)
+        if self.signed and self.floor:
+            self.add_signed(b, scale, c, self.floor)
+
+    def add_signed(self, b, scale, c, floor):
+        """Try it if no charge can exceed 1, as long as X_I and what is explored have not moved far."""
+        explored = b * self.direction(scale).sum() + (self.lift.sum() if floor else 0.0)
+        limit = min(2 * explored + 0.05, 0.5)
+        if explored > FULL * limit:
+            return
+        q = max(self.height / (1 - limit) if floor else 0.0, self.lag / (self.beta * b) if b else 0.0)
+        rest, of_leader = GROWN * self.rest, q / min(scale, 1.0)
+        if c * psi_minus(c * of_leader, self.s) <= 1 - limit:
+            self.add(b, scale, 0.0, floor, c, False, limit)
+        if self.above and 1 - rest > 0.5:
+            r = of_leader * (rest / (1 - rest)) ** (1 - self.s)
+            if self.lifted[self.leader]:
+                r = rest ** (1 - self.s) / (self.beta * (1 - rest) * (1 - limit))
+            if psi_minus(c * q + (1 - c) * r, self.s) <= 1 - limit:
+                self.add(b, scale, 0.0, floor, c, True, limit)
+
+    def add_families(self, keeps, lean=0.0, only=False):
+        """Try strengths and shifts in one direction, near a vertex in two; and to keep some on the leader."""
+        for family in range(2 if self.rest < 0.5 and not only else 1):
+            scale = (self.rest / self.X[self.leader]) ** (1 - self.s) if family else 1.0
+            G = self.direction(scale).sum()
+            if G == 0:
+                continue
+            top, first = (2 * self.beta * G) ** -0.5, len(self.tried)
+            if family:
+                top = max(self.rest**0.5 * top, max(1, 2 - 2 * self.s) / self.beta)
+            for k in range(0 if only else 9):
+                b = min(top * 2 ** ((2 - k) / 2), 1 / (2 * G))
+                self.add(b, scale)
+                self.add_shift(b, scale, SHIFT)
+            if lean and not family:
+                self.add(min(lean / self.beta, 1 / (2 * G)), scale)
+            nearest = self.cheapest(first).b
+            for k in range(6 if keeps and self.rest > 0 else 0):
+                b = min(nearest * 2 ** ((k // 2 - 1) / 2), 1 / (2 * G))
+                share = min(0.5 - b * G, (1 + k % 2) / 2 * b * G / self.rest)
+                if share > 0:
+                    self.add(b, scale, share * self.X[self.leader])
+
+    def add_shifts(self, best):
+        """Try other shifts with a way that has one."""
+        for c in SHIFTS if best.c else ():
+            self.add_shift(best.b, best.scale, c)
+
+    def cheapest(self, first=0):
+        """The first that none undercuts clearly."""
+        best = self.tried[first]
+        for way in self.tried[first + 1 :]:
+            best = way if way.most < best.most * CLEARLY else best
+        return best
 
 
 def bought(L, beta, pay, most, s):

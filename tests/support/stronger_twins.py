@@ -69,26 +69,45 @@ def spreading(plan, h, top_rate):
     return hand_plan(plan, instance, parameters), instance, parameters
 
 
-def strong_twin(plan):
-    """One potential for all arms, and γ spread evenly over those with self-loops, if there are any."""
-    h, eta, gamma = (plan.parameters[name] for name in ("h", "eta", "gamma_bar"))
-    instance, n = instance_of(plan), plan.graph.n_arms
-    carriers = np.diag(instance.A) if np.diag(instance.A).any() else np.ones(n, dtype=bool)
+def potential_twin(plan):
+    """One simplex and estimates with a shift: a cover of the arms that are explored for, the others are lifted."""
+    numbers, instance, n = plan.parameters, instance_of(plan), plan.graph.n_arms
+    owed = np.full(n, "h" in numbers)
+    if numbers["cover"] == "loop-less arms":
+        owed = ~plan.graph.has_loop
+    h, s = numbers.get("h", 1.0), numbers.get("s", 1.0)
+    rates = np.where(owed, numbers.get("temperature", 1.0), numbers.get("temperature_loops", 1.0)) ** -1.0
+    potentials = [
+        naive.Entropy(rate) if order == 1 else naive.Power(order, rate, line=True)
+        for order, rate in zip(np.where(owed, h, s).tolist(), rates.tolist(), strict=True)
+    ]
+    constant, spread, cover = np.zeros(n), {}, np.zeros(n)
+    if owed.any():
+        found = fractional_domination(plan.graph, cover=np.flatnonzero(owed))
+        cover[found.arms] = found.weights
+        spread = {0: naive.Spread(numbers["b"], h, cover, owed)}
+    if h == 1 and spread:
+        constant, spread = numbers["b"] * spread[0].shape(instance, 0, np.full(n, 1 / n)), {}
     parameters = naive.Parameters(
-        0.0, None, None, None, np.where(carriers, gamma / carriers.sum(), 0.0), np.zeros(n), np.full(n, -1),
-        top_potential=[naive.Entropy(eta) if h == 1 else naive.Power(h, eta)] * n,
+        0.0, None, None, None, constant, np.zeros(n), np.full(n, -1), arm_potential=potentials, spread=spread,
+        lifted=np.flatnonzero(~owed) if "K" in numbers else (),
+        floor=1 / (numbers["temperature_loops"] * numbers["K"]) if "K" in numbers else 0.0, c=numbers["c"],
     )  # fmt: skip
     return instance, parameters
 
 
-def twin_of_flat(plan):
-    """The twin of any flat plan that a planner has made."""
-    if "h_blocks" in plan.parameters:
-        return interpolated_twin(plan)
-    if plan.partition.weak.size == 0:
-        return strong_twin(plan)
-    (owed,) = (owed for name, owed in flat_ways(plan.graph) if f"({name})" in plan.bound.theorem)
-    return flat_twin(plan, owed)
+def explored_evenly(plan, parameters):
+    """Both with constant exploration in the place of one that varies."""
+    even, n, tuning = (
+        np.full(plan.graph.n_arms, 0.1 / plan.graph.n_arms),
+        np.zeros(plan.graph.n_arms),
+        plan.tuning,
+    )
+    parameters = dataclasses.replace(parameters, gamma_constant=even, spread={}, lifted=())
+    none = {"spread": np.zeros(tuning.n_blocks), "cover": n, "load": n, "lifted": n, "floor": 0.0}
+    return dataclasses.replace(
+        plan, tuning=dataclasses.replace(tuning, global_exploration=even, **none)
+    ), parameters
 
 
 def flat_ways(g):
@@ -131,9 +150,9 @@ def kernel_form(potential):
     return 1 / (1 - potential.h), (1 - potential.h) * potential.rate
 
 
-def potential_of(power, rate):
+def potential_of(power, rate, line=False):
     """The inverse of `kernel_form`."""
-    return naive.Entropy(rate) if power == 0 else naive.Power(1 - 1 / power, rate * power)
+    return naive.Entropy(rate) if power == 0 else naive.Power(1 - 1 / power, rate * power, line)
 
 
 def hand_plan(plan, instance, parameters):

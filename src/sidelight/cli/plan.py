@@ -53,7 +53,7 @@ def _order(text: str) -> float | str:
     "--slack FRACTION",
     float,
     "Let a self-tuning plan promise this much more than the smallest bound, for freer play.",
-    default=0.1,
+    default=0.05,
 )
 @options.option(
     "--confidence P",
@@ -83,7 +83,8 @@ def command(
     """Make a plan for T rounds with a certified bound on the regret, and list what else was considered.
 
     The plan tunes itself to the losses it meets, inside the smallest certified bound that is known for the graph and
-    some slack. Where it cannot, the plan with the smallest bound is played as it is, and a note says so.
+    some slack: it plays freely while it keeps to that, and changes at most once to the potential with the smallest
+    bound. Where even that needs more, the plan with the smallest bound is played as it is, and a note says so.
 
     Without --horizon the plan is for any number of rounds, and its bound is a function of the round. Where GRAPH is a
     saved plan, its graph is planned for anew, for its own horizon if neither --horizon nor --anytime is given.

@@ -16,6 +16,7 @@ from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.alias import alias_tables
 from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.fields import (
+    ALL_LIFTED,
     ALL_OTHERS,
     EVERYTHING,
     MANY_SHAPES,
@@ -27,6 +28,8 @@ from sidelight.engine.fields import (
     SEEN_BY_OTHERS,
     SEEN_BY_SELF,
     TUNED,
+    UNSIGNED,
+    WHERE_COVERED,
     Memory,
     pack,
 )
@@ -34,8 +37,7 @@ from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.learn_single import TERMS
 from sidelight.engine.round.spread import LISTED
-from sidelight.engine.self_tuning import prices
-from sidelight.engine.self_tuning.begin import first_numbers, rule_numbers
+from sidelight.engine.self_tuning.begin import first_numbers, rule_numbers, rule_tables
 from sidelight.engine.self_tuning.point import POINT, workspace_size
 from sidelight.engine.simplex.store import AS_RECORDS, ENTROPY_LIST, Group, make_store
 from sidelight.engine.simplex.tree import n_nodes
@@ -83,26 +85,30 @@ def build_memory(
     # How arms are seen is asked of the graph itself: closed forms hold however its edges are written down below.
     seen_how = _how_seen(graph, slots, tuning.spread[slots.block_order] > 0.0)
     played = graph
-    if rule is not None and graph.n_arms <= LARGEST_LIST and graph.in_probability is None:
+    tunes = rule is not None or tuning.corners
+    if tunes and graph.n_arms <= LARGEST_LIST and graph.in_probability is None:
         played = explicit(graph)
     # How many coordinates one round changes decides whether an entropy group gets a tree.
     simplices = _simplices(tuning, slots, int(played.out_degree.max()))
     store = make_store(simplices.simplices, tuning.n_blocks + tuning.n_arms)
-    stands = {} if rule is None else _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
+    stands: Named = (
+        {} if rule is None else _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
+    )
     if rule is not None:
         # One simplex whose rate is 1/β, in the units of its potential; `retune.rescale` follows β from here on.
         rate = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
         store["scalars"].view(AS_RECORDS)["rate"] = rate
-        stands |= rule_numbers(rule, played.n_arms, played.out_indices.size)
+        stands |= rule_numbers(rule, played.n_arms, played.out_indices.size) | rule_tables(rule)
     single = is_single(played, store, tuning.n_blocks, bool((tuning.local_exploration > 0.0).any()))
-    named = store | stands | _layout(tuning, slots, simplices)
-    named |= _exploration(played, tuning, slots, stands, single) | _observation(
-        played, slots, seen_how, single
+    named: Named = (
+        store | _layout(tuning, slots, simplices) | _exploration(played, tuning, slots, stands, single)
     )
+    named |= _observation(played, slots, seen_how, single) | stands
     _give_records(named, simplices, slots)
     named["shape"] = _shape(named)
     named |= _room(played, tuning, named) | _edges(played, slots) | {"words": seeded_words(seed)}
-    memory = pack(named)
+    # What goes on for a self-tuning plan is played by the kernels that are compiled already.
+    memory = pack(named, frozenset({"tuned"} if tunes else ()))
     with interrupts_kept():
         engine.start(memory)
     return memory
@@ -121,6 +127,10 @@ def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Named:
         "plain_blocks": bool((slots.sizes > 1).all() and (simplices.block_group >= 0).all()),
         "block_size": _common(slots.sizes),
         "self_tunes": tuning.self_tuning is not None,
+        "signed": _signed(tuning),
+        "all_covered": bool((tuning.load > 0).all())
+        or (_signed(tuning) != UNSIGNED and not tuning.load.any()),
+        "lift_group": _lift_group(tuning, slots, simplices),
         "fetches": n >= FETCHED,
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
@@ -133,7 +143,7 @@ def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Named:
 
 
 def _exploration(
-    graph: FeedbackGraph, tuning: Tuning, slots: Slots, stands: dict[str, float], single: bool
+    graph: FeedbackGraph, tuning: Tuning, slots: Slots, stands: dict[str, Any], single: bool
 ) -> Named:
     """Exploration of every kind by slot, and tables to draw from it; `stands` is empty unless a plan tunes itself."""
     fixed, local = (
@@ -142,14 +152,20 @@ def _exploration(
     )
     adaptive, spread = tuning.adaptive[slots.block_order], tuning.spread[slots.block_order]
     spreads = spread > 0.0
-    named: Named = _covers(graph, tuning, slots, spreads, tables=not single) if spreads.any() else {}
+    lifted = tuning.lifted[slots.arm_at]
+    follows = bool(spreads.any() or lifted.any())
+    named: Named = _covers(graph, tuning, slots, spreads, tables=not single) if follows else {}
+    if lifted.any():
+        named |= {"lifted": lifted, "floor": tuning.floor}
+    named["shift"] = tuning.shift
     # A plan that tunes itself may explore nothing for a while: what it can explore is the direction of strength 1.
     direction = fixed
     if stands:
         spread = np.where(spreads, stands["strength"], 0.0)
-        direction = fixed / prices.weak_strength(stands["first"], stands["weak"])
+        assert tuning.self_tuning is not None
+        direction = fixed / tuning.self_tuning.first_strength
         fixed = stands["strength"] * direction
-        if spreads.any():
+        if follows:
             named["inverse_load"][int(stands["leader"])] *= stands["leader_scale"]
         else:
             named["direction"] = direction
@@ -166,13 +182,30 @@ def _exploration(
         "n_fixed": np.count_nonzero(direction > 0.0),
         "n_adaptive": np.count_nonzero(adaptive > 0.0),
         "any_local": bool((local > 0.0).any()),
-        "any_spread": bool(spreads.any()),
+        "any_spread": follows,
         # The block, and whether a slot explores: both are needed together, so they share a word.
         "block_and_flag": 2 * slots.block_of + ((direction > 0.0) | (local > 0.0)),
         "adaptive": adaptive,
         "adaptive_blocks": np.flatnonzero(adaptive > 0.0),
         "spread": spread,
     }
+
+
+def _signed(tuning: Tuning) -> int:
+    """Where losses may be shifted while playing."""
+    rule = tuning.self_tuning
+    if rule is None or not rule.signed:
+        return UNSIGNED
+    return ALL_LIFTED if tuning.lifted.all() else WHERE_COVERED
+
+
+def _lift_group(tuning: Tuning, slots: Slots, simplices: Simplices) -> int:
+    """The group of the arms that may be lifted, −1 if there is none."""
+    lifted = np.flatnonzero(tuning.lifted[slots.arm_at])
+    if not lifted.size:
+        return -1
+    group = simplices.block_group[0]
+    return int(group if group >= 0 else simplices.slot_group[lifted[0]])
 
 
 def _observation(graph: FeedbackGraph, slots: Slots, seen_how: Ints, single: bool) -> Named:
@@ -202,6 +235,7 @@ def _room(graph: FeedbackGraph, tuning: Tuning, switches: Named) -> Named:
         "spread_node": np.zeros(n_nodes(n) if spreading else 0),
         "spread_for": np.full(spreading, -1, dtype=np.int32),
         "seen_fixed": np.zeros(n if switches["single"] and switches["n_fixed"] else 0),
+        "shows_leader": np.zeros(n if tunes and switches["signed"] != UNSIGNED else 0),
         "evaluated": np.zeros(len(POINT) if tunes else 0),
         "workspace": np.zeros(workspace_size(n) if tunes else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1)),
@@ -308,7 +342,13 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
         runs = _runs(power[a:b], rate[a:b])
         block_simplex[k] = len(simplices)
         block_group[k] = g if len(runs) == 1 else -2 - g
-        simplices.append([Group(m + a + c, d - c, p, r, changes) for c, d, p, r in runs])
+        # φ_s(x) = (x^s − x)/(s(1−s)) is 0 at both ends: in units of the rate its line has the slope 1/s = q/(q−1).
+        simplices.append(
+            [
+                Group(m + a + c, d - c, p, r, changes, p / (p - 1) if tuning.corners and p else 0.0)
+                for c, d, p, r in runs
+            ]
+        )
         for c, d, _, _ in runs:
             slot_group[a + c : a + d] = g
             g += 1

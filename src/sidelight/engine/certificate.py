@@ -97,9 +97,9 @@ def height(store, j):
 
 @inlined()
 def corner(store, g):
-    """Φ at a corner of group g: −1/(h(1−h)η), 0 for entropy."""
-    q = store.power[g]
-    return 0.0 if is_entropy(store, g) else -q / (group(store, g).rate * (q - 1.0))
+    """Φ at a corner of group g, with the line beside it: −1/(h(1−h)η) and that, 0 for entropy."""
+    q, rate = store.power[g], group(store, g).rate
+    return 0.0 if is_entropy(store, g) else (store.offset[g] - q / (q - 1.0)) / rate
 
 
 @inlined()

@@ -28,6 +28,9 @@ SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(
 # What a play reveals, when all arms are alike (machine.shape)
 MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
 
+# May losses be shifted (machine.signed)?
+UNSIGNED, WHERE_COVERED, ALL_LIFTED = range(3)
+
 SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = (
     "switch", "fixed", "changing", "scratch", "derived", "edges", "stream",
 )  # fmt: skip
@@ -67,6 +70,14 @@ machine switch long
     n_simplices
     single             # one simplex over all arms, one potential, all arms seen along edges
     fails              # may reveals fail?
+    lift_group         # the group of the arms that may be lifted, −1 if none may (see `spread`)
+    signed             # may losses be shifted? not without a cover, unless all arms can be lifted
+    all_covered        # are all arms explored for?
+    n_prices           # rows of the table of prices
+    n_base             # rows of the prices of the potential behind a budget, 0 for none,
+    base_at            # the row of the table that has the temperature of its first row,
+    climb_at           # and to which ratio of temperatures, in rows, the first of `climbs` belongs
+    n_climbs
 machine fixed int
     block_start        # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at             # (n,) slot -> arm
@@ -100,16 +111,19 @@ machine fixed float
     coverer_gain          # and of those of `coverer`
     parameters         # where the scalars are that a plan fixes
     direction          # (n,) constant exploration of a self-tuning plan at strength 1
+    lifted             # (n,) 1 for the arms that may be lifted
+    prices             # what safe rounds cost, row by row: see `self_tuning.prices`
+    base_costs         # the same of the potential behind a budget, costs alone
+    climbs             # what changing to it costs from β = 1, by the ratio of temperatures
 machine fixed float scalars
     order              # s, of the entropy
     share              # c: β ≥ β_1 + c·Σ costs/D
     play_share         # c′: this part of all costs pays for larger β
     diameter           # D
     first              # β_1
-    weak               # what bounds the cost of a round: see `self_tuning.prices`
-    beside
-    strong
-    lean
+    strong             # 1 if rounds cost about 1/β without exploration
+    prices_from        # β of the first row of prices
+    prices_step        # ln of the factor between two rows
     patience           # β is raised when that pays for so much of it
     horizon            # 0 for none
     budget             # what penalty and costs may add up to by then
@@ -134,6 +148,7 @@ state changing float scalars
     round              # rounds learnt from
     whole              # one block: Σ_t L̂ of it
     dominant           # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
+    grown              # and by what factor other weights may have grown since they were written, as a logarithm
     late               # rounds that were learnt from after others (see `late`)
 state changing float
     roots              # (m,) Σ √X_k in adaptive blocks
@@ -144,8 +159,12 @@ state changing int
     spread_for         # (n,) the slot for whose sake a slot spreads as it does
 state changing float scalars
     beta               # β, which is played
+    shift              # c, which is subtracted from losses
+    floor              # 1/(βK): lifted arms are played with probability X^{1−s} times this at least
+    shifts             # Σ c
     free_beta          # the β that costs have paid for: the same, unless a budget holds it back
     strength           # b: how much is explored
+    above_leader       # 1 if estimates are counted above that of the leader
     leader             # I, a slot: the likeliest when b was chosen
     leader_scale       # exploration for the leader's sake is scaled by this: below 1 in the capped family
     leader_relief      # inverse_load of the leader without that
@@ -158,13 +177,18 @@ state changing float scalars
     slack              # by how much rounds may still exceed their target costs
     target_cost        # what a round may cost at this β
     most_slack         # the slack never exceeds this
-    worst_case         # 1 if rounds are charged with the bound on their cost, whatever is drawn
+    worst_case         # 1 if all rounds must be safe
+    priced             # 1 if rounds are charged with the bound on their cost, whatever is drawn
     worst_cost         # that bound
     target_beta        # with a horizon: the β at which all rounds left are affordable
+    base_row           # the row of the potential behind the budget at which they are
+    fallen             # 1 + that row once the budget asks for it: the game goes on with that potential
+    fallen_at          # since this round, each of which is charged its price
     chosen_beta        # β when b was chosen
     leader_low         # the choice holds while X_I is no less than this
     leader_high        # and no more than this
     next_check         # and fewer rounds than this are over
+    most_explored      # and γ̄ is no more than this
 state scratch float
     block_loss         # (m,) L̂ of this round
     amounts            # what is to be added to which coordinate, this round
@@ -178,6 +202,7 @@ state scratch int
     marked             # (m,) is the block in `touched`?
     changed            # slots or leaves above which a tree is to be renewed
 state derived float
+    shows_leader       # (n,) how likely each slot reveals the leader, of self-tuning plans
     seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty
 state stream word
     words
@@ -350,10 +375,10 @@ LINE = 64
 """Bytes that memory moves at once; parts begin at such a boundary, so that a record of 64 bytes is one line."""
 
 
-def pack(named: Mapping[str, npt.ArrayLike]) -> Memory:
+def pack(named: Mapping[str, npt.ArrayLike], more: frozenset[str] = frozenset()) -> Memory:
     """Arrays, scalars and switches in one array per type and purpose; what is not named is empty, or 0.
 
-    All are copied but the edges and the random stream.
+    All are copied but the edges and the random stream. The memory is of a kind that has `more` features as well.
     """
     unknown = set(named) - {field.name for field in FIELDS}
     assert not unknown, f"no such fields: {sorted(unknown)}"
@@ -379,7 +404,7 @@ def pack(named: Mapping[str, npt.ArrayLike]) -> Memory:
         **whole,
         **{field.name: given[field.name] for field in FIELDS if field.kind in (EDGES, STREAM)},
     )
-    kind = next(kind for kind in KINDS if kind.features >= features_of(memory))
+    kind = next(kind for kind in KINDS if kind.features >= features_of(memory) | more)
     return kind(*memory)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sidelight._types import frozen
 from sidelight.engine._numba.jit import inlined, kernel
+from sidelight.engine.constants import FAILED
 from sidelight.engine.random import arm_unit, edge_word, round_word
 
 OWN, UNKNOWN, FIRST_OTHER = range(3)
@@ -41,6 +42,10 @@ class Graphs(NamedTuple):
     lean: np.ndarray  # (K,) where it is not 0, a strength of lean/β is offered too (Lemma 4)
     only: np.ndarray  # (K,) is that the only one?
     relation: np.ndarray  # (K,) what it is to the first graph
+    lifted: np.ndarray  # (K·n,) 1 for arms that may be lifted
+    signed: np.ndarray  # (K,) may losses be shifted: see `fields`
+    covered: np.ndarray  # (K,) are all arms covered?
+    fails: np.ndarray  # (K,) may any reveal fail?
 
 
 class Sequence(NamedTuple):
@@ -55,7 +60,7 @@ class Sequence(NamedTuple):
 _LONG, _INT, _FLOAT, _BOOL = (frozen((), dtype) for dtype in (np.int64, np.int32, np.float64, np.bool_))
 NO_GRAPHS = Graphs(
     0, _LONG, _INT, _FLOAT, _FLOAT, _LONG, _INT, _FLOAT, _LONG, _INT, _INT, _BOOL, _FLOAT, _FLOAT, _FLOAT, _BOOL,
-    _LONG,
+    _LONG, _FLOAT, _LONG, _BOOL, _BOOL,
 )  # fmt: skip
 """Where every round has the player's own graph."""
 NO_SEQUENCE = Sequence(1, _LONG, _FLOAT)
@@ -121,7 +126,7 @@ def list_revealed_in(graphs, k, arm, targets):
 
 @inlined()
 def drop_failed(graphs, k, word, arm, targets, losses, count):
-    """Write 0 for what `arm` fails to reveal in the round of this word: its estimate is 0 either way."""
+    """Mark what `arm` fails to reveal in the round of this word."""
     n = graphs.n_arms
     edge, end = graphs.out_start[k * (n + 1) + arm], graphs.out_start[k * (n + 1) + arm + 1]
     for index in range(count):
@@ -130,4 +135,4 @@ def drop_failed(graphs, k, word, arm, targets, losses, count):
         # What is not in the row is revealed by everyone, and never fails.
         if edge < end and graphs.out_arms[edge] == targets[index]:
             unit = arm_unit(edge_word(word, arm), targets[index])
-            losses[index] = losses[index] if unit < graphs.out_chance[edge] else 0.0
+            losses[index] = losses[index] if unit < graphs.out_chance[edge] else FAILED

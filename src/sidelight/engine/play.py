@@ -5,6 +5,7 @@ import math
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer, prefetch
 from sidelight.engine.calendar import NONE, WIDTH, enter, take
+from sidelight.engine.constants import FAILED
 from sidelight.engine.fields import EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 from sidelight.engine.random import round_word
@@ -18,14 +19,14 @@ from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 
 @inlined()
-def reveal(machine, world, function, word, t, slot, losses):
-    """Write the losses that `slot` reveals in engine order, 0 where that fails; False if one is outside [0, 1]."""
+def reveal(machine, state, world, function, word, t, slot, losses):
+    """Write what `slot` reveals in engine order, the shift where that fails; False if a loss is outside [0, 1]."""
     # The same order as `round.learn` reads them in: engine order, see `round`.
     if machine.shape == OWN_LOSS:
         losses[0] = loss_of(world, function, word, t, arm_at(machine, slot))
         return 0.0 <= losses[0] <= 1.0
     if machine.shape != MANY_SHAPES:
-        return reveal_run(machine, world, function, word, t, slot, losses)
+        return reveal_run(machine, state, world, function, word, t, slot, losses)
     at = 0
     row = out_edges(machine, slot)
     n_explicit = len(row)
@@ -39,7 +40,7 @@ def reveal(machine, world, function, word, t, slot, losses):
         # Only what is revealed is computed: a loss is a hash of seed, round and arm, so the others need not
         # exist.
         if not works(machine, word, slot, v):
-            losses[at] = 0.0
+            losses[at] = state.shift
             at += 1
             continue
         loss = loss_of(world, function, word, t, arm_at(machine, v))
@@ -52,7 +53,7 @@ def reveal(machine, world, function, word, t, slot, losses):
 
 
 @inlined()
-def reveal_run(machine, world, function, word, t, slot, losses):
+def reveal_run(machine, state, world, function, word, t, slot, losses):
     """`reveal` where a play reveals a run of slots, with or without itself."""
     first, size = 0, machine.n_arms
     if machine.shape == OWN_BLOCK:
@@ -71,8 +72,8 @@ def reveal_run(machine, world, function, word, t, slot, losses):
             if not 0.0 <= losses[i] <= 1.0 and (first + i != slot or machine.shape == EVERYTHING):
                 return False
     if machine.shape != EVERYTHING:
-        # In engine order the played arm keeps its place in the run, with a loss of 0 that changes nothing.
-        losses[slot - first] = 0.0
+        # In engine order the played arm keeps its place in the run, with a loss that changes nothing.
+        losses[slot - first] = state.shift
     return True
 
 
@@ -80,8 +81,9 @@ def reveal_run(machine, world, function, word, t, slot, losses):
 def play(memory, world, function, key, first, last, cost, losses, plays):
     """Play rounds first..last and return `cost` plus what they cost; NaN if a loss is outside [0, 1].
 
-    A round costs the mean of its arm where that is known, else its loss. Adding to the cost so far makes the sum
-    independent of where a game is split into calls.
+    Ends early, before the next draw, where the game has to go on with another potential (`state.fallen`). A round
+    costs the mean of its arm where that is known, else its loss. Adding to the cost so far makes the sum independent
+    of where a game is split into calls.
 
     `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
@@ -97,6 +99,8 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     far = further = furthest = first_of(store, 0) if proposes else 0
     soon = later = -1  # slots of the next two rounds
     for t in range(first, last):
+        if machine.self_tunes and state.fallen != 0.0:
+            break
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
         # A pipeline over rounds: each step reads what the step before, a round or more ago, has asked for.
@@ -117,7 +121,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         # The losses of a round do not depend on the arm played or on the player's random numbers (an
         # oblivious adversary).
         word = round_word(key, t)
-        if not reveal(machine, world, function, word, t, slot, revealed):
+        if not reveal(machine, state, world, function, word, t, slot, revealed):
             return math.nan
         cost += cost_of(world, function, t, arm)
         learn(machine, state, store, slot, revealed)
@@ -133,6 +137,8 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
     revealed = pointer(losses, 0, losses.size)
     width, size = calendar.counts[WIDTH], calendar.kept.size
     for t in range(first, last):
+        if machine.self_tunes and state.fallen != 0.0:
+            break
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
         cost += cost_of(world, function, t, arm)
@@ -148,7 +154,7 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
             word = round_word(key, decided)
             for i in range(list_revealed(machine, state, played)):
                 if not works(machine, word, played, state.targets[i]):
-                    revealed[i] = 0.0
+                    revealed[i] = FAILED
                     continue
                 loss = loss_of(world, function, word, decided, arm_at(machine, state.targets[i]))
                 if not 0.0 <= loss <= 1.0:

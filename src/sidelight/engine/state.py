@@ -27,6 +27,7 @@ from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import CHANGING, FIXED, TUNED, Memory, looked_into, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
+from sidelight.engine.self_tuning.point import log_partition
 from sidelight.engine.simplex.store import AS_RECORDS, ENTROPY_TREE, N_BUCKETS, POWER_BUCKETS
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     least[np.isinf(least)] = 0.0  # no simplex
     sums[inside] -= least[simplex]
     base[simplex] = -numbers["shift"][group] / numbers["rate"][group]
-    least = np.maximum(least + base, 0.0)  # a sum of nothing, shifted and back, may come out below zero
+    least += base
     paid = np.zeros(m)
     owner = layout.first_group >= 0
     paid[owner] = numbers["paid"][layout.first_group[owner]]
@@ -81,7 +82,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     # One block has no simplex above it, so its own sum is kept as a number.
     top = least[0] if m > 1 else now.whole
     tuned = np.zeros(0)
-    if switch(memory, "self_tunes"):
+    if tuning.self_tuning is not None:
         of_arms = {"leader": layout.arm_at[int(now.leader)], "leader_relief": 0.0}
         tuned = np.array([of_arms.get(name, getattr(now, name)) for name in TUNED], dtype=np.float64)
     return Learnt(
@@ -100,9 +101,13 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, state: Learnt) -> Memory:
 
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
     """
-    m, n = tuning.n_blocks, tuning.n_arms
+    m, n, rule = tuning.n_blocks, tuning.n_arms, tuning.self_tuning
     # The seed does not matter: the stream is part of the state.
-    memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
+    tuned = dict(zip(TUNED, state.tuned.tolist(), strict=True)) if rule is not None else {}
+    if rule is not None and tuned["fallen"]:
+        memory = build_memory(graph, tuning.with_base(int(tuned["fallen"]) - 1), 0)
+    else:
+        memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
     machine, now, store = looked_into(memory)
     numbers = store.scalars.view(AS_RECORDS)
     layout, order = _Layout(machine, store), block_order(tuning)
@@ -118,10 +123,25 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, state: Learnt) -> Memory:
     now.whole = state.totals[BLOCK_LEAST] if m == 1 else 0.0
     now.round, now.late = state.round, state.late
     memory.words[:] = state.words
+    if tuned.get("fallen"):  # the accounts go on, and how to play is fixed
+        for name in ("penalty", "charged", "beta", "shifts", "fallen", "fallen_at", "priced", "worst_cost"):
+            setattr(now, name, tuned[name])
     engine.start(memory)
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
         now.dominant = float(np.argmin(store.key[:m]))
     return memory
+
+
+def gone_over(graph: FeedbackGraph, tuning: Tuning, state: Learnt) -> Memory:
+    """The engine with the potential behind the budget, going on from `state` at the price of changing to it."""
+    tuned, rule = dict(zip(TUNED, state.tuned.tolist(), strict=True)), tuning.self_tuning
+    assert rule is not None
+    assert rule.base_table is not None
+    row = int(tuned["fallen"]) - 1
+    after = log_partition(state.arm_sums, *tuning.with_base(row).temperatures)
+    tuned["penalty"] += after - log_partition(state.arm_sums, rule.order, tuned["beta"])
+    tuned |= {"fallen_at": state.round, "priced": 1.0, "worst_cost": float(rule.base_table.costs[row])}
+    return rebuilt(graph, tuning, state._replace(tuned=np.array([tuned[name] for name in TUNED])))
 
 
 def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
@@ -131,9 +151,14 @@ def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
         return np.zeros(0)
     first = dict(zip(TUNED, first_numbers(rule).tolist(), strict=True))
     numbers = {name: values.get(name, number) for name, number in first.items()}
+    if "priced" not in values:  # before losses were shifted, safe rounds were those of the worst case
+        numbers["priced"] = numbers["worst_case"]
     leader, beta = numbers["leader"], numbers["beta"]
     if not 0 <= leader < tuning.n_arms or leader != int(leader) or not beta > 0.0:
         raise ValueError(f"arm {leader} leads at β = {beta}")
+    rows, fallen = 0 if rule.base_table is None else rule.base_table.costs.size, numbers["fallen"]
+    if not 0 <= fallen <= rows or fallen != int(fallen):
+        raise ValueError(f"the game goes on with potential {fallen} of {rows}")
     return np.array(list(numbers.values()))
 
 

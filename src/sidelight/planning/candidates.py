@@ -29,6 +29,7 @@ from sidelight.planning.printed import (
     PrintedCandidate,
     Restriction,
 )
+from sidelight.planning.self_tuning.potential import potential_candidates
 
 Realization = str | Mapping[int, str]
 """One for the whole partition, or one for each weak block."""
@@ -82,6 +83,7 @@ def flat_candidates(solved: Solved) -> Iterator[Candidate]:
     if not g.certain and g.n_arms > 1:
         solved.observability  # noqa: B018 - an error if some arm cannot be observed
         yield WatchedCandidate(natural.single(g), solved.partial_covers)
+        yield from potential_candidates(solved)
         return
     if solved.observability.graph == "strong":
         yield _interpolated(solved.blocks("singletons", natural.singletons(g)), "flat")
@@ -95,6 +97,7 @@ def _flat_only(solved: Solved) -> Iterator[Candidate]:
     g = solved.graph
     if g.n_arms == 1:
         return
+    yield from potential_candidates(solved)
     single = natural.single(g)
     if solved.observability.graph == "strong":
         yield StrongCandidate(natural.singletons(g), solved.cliques)

@@ -149,9 +149,10 @@ class Plan:
         lines += [self.curve.summary(), self.details.note]
         if len(self.details.considered) > 1:
             lines.append("considered:")
+            width = max(11, *(len(c.partition) for c in self.details.considered))
             for c in self.details.considered:
                 status = "certified" if c.certified else "not certified"
-                lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
+                lines.append(f"  {c.partition:<{width}} {c.realization:<12} {c.value:>14,.2f}  {status}")
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
@@ -243,6 +244,10 @@ class Candidate(ABC):
         """No more than the bound at T, quickly."""
         return 0.0
 
+    def near(self, t: float, horizon: int) -> float:
+        """A bound at t in the manner of that at `horizon`, quickly."""
+        return self.offer(t).value
+
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
         offer = self.offer(float(horizon))
@@ -269,13 +274,17 @@ MEANINGS = {
     "order": "order s of the entropy",
     "share": "share c of each round's cost that pays for a higher temperature",
     "beta_1": "least temperature, which keeps the distribution of play wide",
-    "start": "temperature of the first round",
+    "temperature": "inverse rate of the potential on covered arms",
+    "temperature_loops": "inverse rate of the potential on arms with a self-loop that nothing covers",
     "delta": "weight of the cover",
     "strong": "what a round costs at most, times about the temperature",
     "alpha": "local exploration of each block",
     "beta": "strength of the global exploration",
     "b": "strength of the global exploration",
     "h": "power of the potential",
+    "s": "power of the potential on arms with a self-loop that nothing covers",
+    "K": "largest step of the estimates of these arms: one that is played too rarely for that is explored",
+    "c": "shift: what is subtracted from losses before they are divided",
     "q": "power of the potential",
     "eta": "rate of the potential",
     "eta_loop": "rate of single arms with a self-loop",

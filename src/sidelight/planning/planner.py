@@ -57,9 +57,10 @@ def plan(
 
     `graph` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number
     of rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest
-    certified bound among them, and `slack` beside, is the budget of a self-tuning plan, which stays below it on every
-    run. Where no self-tuning plan can keep to the budget, the plan with the smallest bound is played as it is, and
-    its summary says so.
+    certified bound among them, `slack` and a room of 3 beside, is the budget of a self-tuning plan, whose certificate
+    stays below it on every run: it plays freely while the budget allows for that, and changes at most once to the
+    potential behind the smallest bound. Where neither keeps to the budget, as with `slack=0`, the plan with the
+    smallest bound is played as it is, and its summary says so.
 
     Without a `partition` the natural ones are tried: single, components, corrupted, singletons and hypercube, where
     they exist. A partition that is given is played at fixed rates.
@@ -84,9 +85,9 @@ def plan(
     known horizon and the same order on weakly observable graphs, 1.55 times on others.
 
     Self-tuning plans take `order`, that of their entropy (a number, or "bound" for the smallest bound; by default ½
-    or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack`: by that
-    fraction the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and
-    it may have to play at fixed rates.
+    or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack` (0.05), the
+    fraction by which the budget exceeds the smallest bound. With more the plan is freer; with 0 nothing is left to
+    play freely with, and rates are fixed.
 
     With a `confidence` such as 0.99 the plan is the one whose bound is smallest *with that probability*,
     `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sidelight._types import Bools, Floats
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, parents
 from sidelight.planning.minimised.round_cost import round_cost
 from sidelight.planning.plan import Candidate, Offer
 from sidelight.planning.potentials import Potential, diameter
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 # -- inside a block --------------------------------------------------------------------------------------
 # What a realization of the paper is: how the weakly observable blocks play inside, as functions of the horizon.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Bools, Floats, Longs
-from sidelight.engine.constants import LARGEST_LIST, LARGEST_REACH
+from sidelight.engine.constants import EXACT_SPREAD, LARGEST_REACH, MOST_EXPLORATION
 from sidelight.errors import InvalidOption
+from sidelight.graph.altered import loop_probability
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Numbers, Potential
 from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.signed.arms import lazy_lift
+from sidelight.planning.signed.prices import most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,22 +24,25 @@ if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
 
 
-MOST_EXPLORATION = 0.5
-"""The proofs need γ̄ ≤ ½; below their horizons exploration is scaled down to it."""
-
 LAZY_FACTOR = (1 - LARGEST_REACH) ** -2
 """In blocks of more than `EXACT_SPREAD` arms the spread that is played lies between g and this times g."""
 
 POWERS, RATES = (1.001, 1000.0), (1e-100, 1e6)
 """Potentials within these are solved to the last digits; plans use powers 64/63..64 and rates far from both ends."""
 
-EXACT_SPREAD = LARGEST_LIST
-"""Blocks of up to so many arms play their spread exactly."""
-
 
 def lazy_factor(n_arms: npt.ArrayLike) -> Floats:
     """How far the spread of blocks of `n_arms` arms may exceed the formula: 1 or `LAZY_FACTOR`."""
     return np.where(np.asarray(n_arms) > EXACT_SPREAD, LAZY_FACTOR, 1.0)
+
+
+UNLISTED = ("self_tuning", "base", "shift", "floor", "corners")
+"""Fields that are no arrays."""
+
+
+def nobody() -> Floats:
+    """Stands for a mask in which no arm is."""
+    return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +75,18 @@ class Tuning:
     spread: Floats  # (m,) β_k of the interpolated part of γ, 0 for none
     cover: Floats  # (n,) x* where the block has a spread, else 0
     load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j)·r_{ji}^{1/h}, 0 where the arm is owed nothing
+    lifted: Floats = field(
+        default_factory=nobody
+    )  # (n,) 1 for arms that are explored until Z ≥ floor·X^{1−h}, 0 for all others
+    floor: float = 0.0  # of a plan with fixed rates; those that tune themselves choose it, and the shift
+    shift: float = 0.0  # c: estimates are (ℓ − c)/P
+    corners: bool = (
+        False  # is every potential 0 at the corners? Then −xʰ has a line beside it; constants do not matter
+    )
     self_tuning: SelfTuning | None = None
+    base: Tuning | None = (
+        None  # the potential behind the budget of a self-tuning plan, at its best temperatures
+    )
 
     @classmethod
     def flat(cls, n: int, potential: Potential, **more: Any) -> Tuning:
@@ -97,7 +114,12 @@ class Tuning:
         spread: Numbers = 0.0,
         cover: Numbers = 0.0,
         load: Numbers = 0.0,
+        lifted: Numbers = 0.0,
+        floor: float = 0.0,
+        shift: float = 0.0,
+        corners: bool = False,
         self_tuning: SelfTuning | None = None,
+        base: Tuning | None = None,
     ) -> Tuning:
         """Two levels: `top` over the m blocks, `inner` for the arms of a mask (n,), those in larger ones."""
         m, n = np.size(start) - 1, len(arms)
@@ -119,13 +141,48 @@ class Tuning:
             spread=np.full(m, spread),
             cover=np.full(n, cover),
             load=np.full(n, load),
+            lifted=np.full(n, lifted),
+            floor=floor,
+            shift=shift,
+            corners=corners,
             self_tuning=self_tuning,
+            base=base,
         )
+
+    def with_base(self, row: int | None = None) -> Tuning:
+        """What is played once the game goes on with the potential behind the budget, at the temperatures of a row."""
+        rule, base = self.self_tuning, self.base
+        assert rule is not None
+        assert base is not None
+        table = rule.base_table
+        assert table is not None
+        best = table.best
+        row = best if row is None else row
+        colder = table.beta(row) / table.beta(best)
+        (strength, floor, shift), least = table.recipe(row), table.recipe(best)[0]
+        # Where nothing is to be explored a little is: all rows are laid out alike.
+        more = max(strength / least, 1e-9) if least > 0 else 0.0
+        return replace(
+            base,
+            inner_rate=base.inner_rate / colder,
+            spread=base.spread * more,
+            global_exploration=base.global_exploration * more,
+            floor=floor,
+            shift=shift,
+        )
+
+    @property
+    def temperatures(self) -> tuple[Floats, Floats]:
+        """(n,) order and temperature of each arm inside its block."""
+        order = 1 - np.divide(1.0, self.inner_power, out=np.zeros(self.n_arms), where=self.inner_power > 0)
+        return order, np.where(order < 1, 1 - order, 1.0) / self.inner_rate
 
     def __post_init__(self) -> None:
         m, n = len(self.block_start) - 1, len(self.block_arms)
         lengths = {"block_start": m + 1, "top_power": m, "top_rate": m, "adaptive": m, "spread": m}
         whole = ("block_start", "block_arms", "parent")
+        if self.lifted.size == 0:
+            object.__setattr__(self, "lifted", np.zeros(n))
         for name in self._array_names():
             dtype = np.int64 if name in whole else np.float64
             array: npt.NDArray[Any] = np.array(getattr(self, name), dtype=dtype)
@@ -176,6 +233,14 @@ class Tuning:
         yield (low == high).all(), "the arms with a load in one block must share one power"
         lacking = np.flatnonzero((self.spread > 0) & (high == 0))
         yield lacking.size == 0, f"block {lacking.tolist()} has a spread, but no arm of it has a load"
+        lifted = self.lifted > 0
+        alike = self.inner_power[lifted], self.inner_rate[lifted]
+        shared = all(np.ptp(each) == 0 for each in alike if each.size) and (alike[0] > 1).all()
+        law = "arms that are lifted are in one block and share one Tsallis potential, power q = 1/(1−h) > 1"
+        yield not lifted.any() or (self.n_blocks == 1 and n > 1 and shared), law
+        yield ((self.lifted == 0) | (self.lifted == 1)).all(), "an arm is lifted, 1, or not, 0"
+        numbers = 0 <= self.shift <= 1 and 0 <= self.floor <= RATES[1]
+        yield numbers, f"shift = {self.shift!r} is in [0, 1], and floor = {self.floor!r} a number from 0 on"
         if self.self_tuning is not None:
             yield from self._laws_of_self_tuning(self.self_tuning.order)
         most = self.most_exploration
@@ -204,6 +269,8 @@ class Tuning:
         everywhere = np.isin(watched, graph.universal) & ((parents != watched) | graph.has_loop[watched])
         if not (listed | everywhere).all():
             raise InvalidOption("a parent must reveal the arm it explores for")
+        if not graph.has_loop[self.lifted > 0].all() or (loop_probability(graph)[self.lifted > 0] < 1).any():
+            raise InvalidOption("an arm that is lifted must reveal itself, always")
         targets = self.load > 0
         covered = loads(graph, self.block_of, self.cover, self._sharpness)
         if not np.allclose(self.load[targets], covered[targets], rtol=1e-9, atol=0.0):
@@ -241,7 +308,17 @@ class Tuning:
     def most_exploration(self) -> float:
         """The largest γ̄ can be: Σ √X_k is at most √n_k, and Σ_j g_j at most δ_k^h (Hölder)."""
         constant_and_adaptive = self.global_exploration.sum() + np.sum(self.adaptive * np.sqrt(self.sizes))
-        return float(constant_and_adaptive + np.sum(self.most_spread))
+        return float(constant_and_adaptive + np.sum(self.most_spread) + self.most_lifted)
+
+    @property
+    def most_lifted(self) -> float:
+        """The largest Σ [floor·x^{1−h} − x]₊ over lifted arms, with the factors of lazy play."""
+        lifted = np.flatnonzero(self.lifted > 0)
+        if not lifted.size or self.floor == 0:
+            return 0.0
+        order = 1 - 1 / float(self.inner_power[lifted[0]])
+        above, below = lazy_lift(self.n_arms, order)
+        return lifted.size * float(most(above * self.floor, below, order))
 
     @property
     def most_spread(self) -> Floats:
@@ -263,13 +340,20 @@ class Tuning:
             need[targets] = inner[targets] ** (1 / self.inner_power[targets]) / self.load[targets]
             most = largest_revealed(graph, owner, need, self._sharpness - 1)
             gamma += self.spread[owner] * self.cover * most
+        if self.floor > 0:
+            lifted = self.lifted > 0
+            at = inner[lifted]
+            gamma[lifted] += np.maximum(self.floor * at ** (1 / self.inner_power[lifted]) - at, 0.0)
         return gamma
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays by name: all that `from_arrays` needs."""
         arrays = {name: np.asarray(getattr(self, name)) for name in self._array_names()}
+        arrays["estimates"] = np.array([self.shift, self.floor, self.corners])
         if self.self_tuning is not None:
             arrays["self_tuning"] = self.self_tuning.to_array()
+        if self.base is not None:
+            arrays |= {f"base.{name}": array for name, array in self.base.to_arrays().items()}
         return arrays
 
     @classmethod
@@ -278,12 +362,19 @@ class Tuning:
         if "schedule_inner_rate" in arrays:  # files of before
             raise InvalidOption("plans whose rates fall with the rounds are gone: plan again, sl.plan(graph)")
         rule = SelfTuning.from_array(arrays["self_tuning"]) if "self_tuning" in arrays else None
-        own = {name: arrays[name] for name in cls._array_names()}
-        return cls(**own, self_tuning=rule)
+        # Before losses were shifted no arm was lifted.
+        given = {"lifted": nobody(), "estimates": np.zeros(3)} | dict(arrays)
+        own = {name: given[name] for name in cls._array_names()}
+        shift, floor, corners = given["estimates"].tolist()
+        behind = {
+            name.removeprefix("base."): each for name, each in arrays.items() if name.startswith("base.")
+        }
+        base = cls.from_arrays(behind) if behind else None
+        return cls(**own, shift=shift, floor=floor, corners=corners != 0, self_tuning=rule, base=base)
 
     @classmethod
     def _array_names(cls) -> list[str]:
-        return [field.name for field in fields(cls) if field.name != "self_tuning"]
+        return [each.name for each in fields(cls) if each.name not in UNLISTED]
 
     def _owed_powers(self) -> tuple[Floats, Floats]:
         """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""

@@ -24,6 +24,7 @@ from sidelight.engine.random import TURN
 from sidelight.engine.round import late
 from sidelight.engine.self_tuning import changing as loop
 from sidelight.engine.self_tuning.changing import DRAW, N_DRAW, NUMBERS, RULE, new_state
+from sidelight.engine.self_tuning.point import log_partition
 from sidelight.engine.state import EXPLORED
 from sidelight.graph.changes import Changes
 from sidelight.policy.certificate import BOUGHT, LEDGER
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from sidelight.planning import Plan
     from sidelight.policy.plan_game import PlanGame
 
+ANOTHER = -2.0
+"""In place of `drawn_at` where the potential was another."""
 NOT_ALL = -1.0
 """In place of `drawn_at` where only what the plan's own graph reveals was kept of a draw."""
 
@@ -60,8 +63,10 @@ class DenseGame(Game):
     def __init__(self, plan: Plan, words: npt.NDArray[np.uint64]) -> None:
         super().__init__(plan)
         rule = plan.tuning.self_tuning
-        numbers = np.array([getattr(rule, name) for name in RULE], dtype=np.float64)
-        self.arrays = new_state(numbers, plan.graph.n_arms, words)
+        assert rule is not None
+        given = {"prices_from": rule.table.first, "prices_step": rule.table.step}
+        numbers = np.array([given.get(name, getattr(rule, name, 0.0)) for name in RULE], dtype=np.float64)
+        self.arrays = new_state(numbers, rule.table.rows.ravel(), plan.graph.n_arms, words)
         self.wealth = first_wealth(plan.graph.n_arms)  # of those who bet that graphs depend on the choice
 
     # -- turns ------------------------------------------------------------------------------------------
@@ -244,14 +249,22 @@ def taken_over(game: PlanGame, records: Iterable[Record]) -> DenseGame:
     now.round, now.late = sums.round, sums.late
     now.beta, now.unspent, now.penalty, now.charged = tuned.beta, tuned.unspent, tuned.penalty, tuned.charged
     now.paid, now.least, now.explored = sums.arm_paid[0], sums.arm_least[0], sums.totals[EXPLORED]
+    if game.fallen:  # back to the potential of free play, at its price
+        rule, tuning = game.plan.tuning.self_tuning, game.plan.tuning.with_base(int(tuned.fallen) - 1)
+        assert rule is not None
+        now.charged += (sums.round - tuned.fallen_at) * tuned.worst_cost
+        now.penalty += log_partition(sums.arm_sums, rule.order, tuned.beta)
+        now.penalty -= log_partition(sums.arm_sums, *tuning.temperatures)
     X, Z = game.inside_probabilities, game.probabilities()
     for record in records:
         if record.version == game.version:
             record.values = np.concatenate([np.zeros(N_DRAW), X, Z, np.zeros(n)])
             draw = by_name(DRAW, record.values)
-            draw.drawn_at, draw.beta = sums.round, now.beta
+            draw.drawn_at, draw.beta, draw.shift = sums.round, now.beta, tuned.shift
             loop.reconsider(dense.arrays, dense._own.alone, 0, SAME, record.values)
             record.probability = float(Z[record.arm])
+            if game.fallen:  # a draw of another potential: what it will teach comes late
+                draw.drawn_at = ANOTHER
         else:
             assert record.values is not None
             record.values = _of_engine(game.plan.graph.out_neighbors(record.arm), n, record.values)
@@ -264,6 +277,7 @@ def _of_engine(reveals: Ints, n: int, values: Floats) -> Floats:
     record = np.zeros(N_DRAW + 3 * n)
     draw = by_name(DRAW, record)
     draw.drawn_at, draw.cost, draw.extra = NOT_ALL, values[late.COST], values[late.EXPLORED]
+    draw.shift = values[late.SHIFT]
     inside, seen = (values[late.N_KEPT + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
     record[N_DRAW + reveals] = inside
     record[N_DRAW + n + reveals] = (1.0 - values[late.EXPLORED]) * inside

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._types import Floats
+from sidelight.engine.constants import FAILED
 from sidelight.errors import InvalidFeedback
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import named, names
@@ -48,25 +49,28 @@ def told_of(graph: FeedbackGraph, unit: Unit, arm: int, losses: object) -> Float
     """What `arm` revealed as it was told, in the order of `graph.out_neighbors(arm)`; refuses what a policy would."""
     given = aligned(graph, int(graph.out_degree[arm]), arm, losses)
     values = given if unit == Unit() else as_losses(unit, given)
-    if not in_range(values if graph.certain else without_failures(values)):
+    if not in_range(graph, marked(graph, values)):
         raise out_of_range(graph, arm, unit, given)
     return given
 
 
-def without_failures(values: Floats) -> Floats:
-    """Losses with 0 for reveals that failed: their estimate is 0 either way."""
-    return np.where(np.isnan(values), 0.0, values)
+def marked(graph: FeedbackGraph, values: Floats) -> Floats:
+    """Losses as games take them: NaN, for a reveal that failed, is `FAILED`, and nothing else is."""
+    if graph.certain:
+        return values
+    return np.where(np.isnan(values), FAILED, np.where(values == FAILED, np.inf, values))
 
 
-FAILED = (
+ADVICE = (
     "cancel the decision, or plan on a graph whose edge has a probability (from_edges(…, probabilities=…))"
 )
 """What to do where a reveal failed that should not."""
 
 
-def in_range(values: Floats) -> bool:
-    """Are all of them in [0, 1]?"""
-    return bool(((values >= 0.0) & (values <= 1.0)).all())
+def in_range(graph: FeedbackGraph, values: Floats) -> bool:
+    """Are all of them in [0, 1], but for reveals that failed?"""
+    fine = (values >= 0.0) & (values <= 1.0)
+    return bool((fine if graph.certain else fine | (values == FAILED)).all())
 
 
 def as_losses(unit: Unit, values: Floats) -> Floats:
@@ -83,7 +87,7 @@ def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> 
     at = int(np.argmin(fine if graph.certain else fine | np.isnan(values)))
     advice = "rescale losses before telling them, or say plan.policy(losses=(low, high))"
     if np.isnan(values[at]):
-        advice = f"if the reveal failed, {FAILED}"
+        advice = f"if the reveal failed, {ADVICE}"
     elif unit != Unit():
         advice = f"the policy was made for {unit.kind}=({unit.low:g}, {unit.high:g})"
     return InvalidFeedback(
@@ -139,7 +143,7 @@ def _not_told(
     unknown = f" (it does not reveal {names(graph, extra)})" if extra else ""
     return InvalidFeedback(
         f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, and no loss was told"
-        f"{unknown}; tell every arm that it reveals; if a reveal failed, {FAILED}"
+        f"{unknown}; tell every arm that it reveals; if a reveal failed, {ADVICE}"
     )
 
 
@@ -164,7 +168,7 @@ def _as_floats(graph: FeedbackGraph, losses: object, arm: int) -> Floats:
         if isinstance(losses, list | tuple) and len(losses) == len(revealed):
             for each, loss in zip(revealed, losses, strict=True):
                 if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
-                    advice = f"; if the reveal failed, {FAILED}" if loss is None else ""
+                    advice = f"; if the reveal failed, {ADVICE}" if loss is None else ""
                     raise InvalidFeedback(
                         f"what is told of arm {named(graph, each)} must be a number, got {loss!r}{advice}"
                     ) from None

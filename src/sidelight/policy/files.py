@@ -262,8 +262,11 @@ def read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
 
 def _read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
     graph = read_graph(contents)
+    if any(name.startswith(("tuning.base.base.", "tuning.base.self_tuning")) for name in contents.arrays):
+        contents.refuse("the potential behind a budget has fixed rates, and none behind it")
     tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
     tuning.check_graph(graph)
+    _check_base(contents, graph, tuning)
     _check_memory(contents, graph, tuning)
     choices, horizon = contents.field("choices", list, header), contents.horizon(header)
     if not all(isinstance(choice, str) for choice in choices):
@@ -287,6 +290,20 @@ def _read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
         curve=curve,
         tuning=tuning,
     )
+
+
+def _check_base(contents: Contents, graph: FeedbackGraph, tuning: Tuning) -> None:
+    """Refuse a potential behind a budget that the game could not go on with."""
+    rule, base = tuning.self_tuning, tuning.base
+    table = None if rule is None else rule.base_table
+    if base is None and table is None:
+        return
+    if base is None or table is None or base.n_blocks != 1:
+        contents.refuse("the potential behind the budget is not that of the rule")
+    base.check_graph(graph)
+    recipes = np.array([table.recipe(row) for row in range(table.costs.size)])
+    for row in {0, table.best, len(recipes) - 1, *recipes.argmax(axis=0).tolist()}:
+        tuning.with_base(row)
 
 
 def _check_memory(contents: Contents, graph: FeedbackGraph, tuning: Tuning) -> None:

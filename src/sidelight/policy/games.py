@@ -10,7 +10,7 @@ from sidelight.engine.random import seeded_words
 from sidelight.planning import Plan
 from sidelight.policy.dense_game import DenseGame
 from sidelight.policy.game import Game
-from sidelight.policy.plan_game import PlanGame, built
+from sidelight.policy.plan_game import FALLEN, PlanGame, built
 from sidelight.policy.rule_game import RuleGame
 
 
@@ -25,4 +25,6 @@ def blank_game(kind: str, plan: Any) -> Game:
     """A game of this kind, whose state is to be written."""
     if kind == DenseGame.kind:
         return DenseGame(plan, np.zeros(4, dtype=np.uint64))
+    if kind == FALLEN:
+        return PlanGame(plan, built(plan, 0, fallen=True))
     return begun(plan, 0)

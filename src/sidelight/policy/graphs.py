@@ -11,11 +11,18 @@ import numpy as np
 
 from sidelight._types import Floats, Ints, frozen
 from sidelight.analysis import fractional_domination, observability
-from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_OTHERS
+from sidelight.engine.fields import (
+    ALL_LIFTED,
+    SEEN_BY_ALL,
+    SEEN_BY_EDGES,
+    SEEN_BY_OTHERS,
+    UNSIGNED,
+    WHERE_COVERED,
+)
 from sidelight.engine.graphs import MORE, OTHER, SAME, Graphs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
-from sidelight.graph.altered import sharpened
+from sidelight.graph.altered import loop_probability, sharpened
 from sidelight.graph.names import names
 from sidelight.planning.covers import loads
 
@@ -110,6 +117,21 @@ class Explored:
     lean: float = 0.0  # a strength of lean/β is offered as well
     only: bool = False  # is that strength the only one offered?
     order: float = 1.0  # s, on which it depends how edges share what is explored, where they may fail
+
+    @cached_property
+    def lifted(self) -> Floats:
+        """(n,) 1 for arms that may be lifted: those that are not covered, or all, if all of them show themselves."""
+        shown, beside = loop_probability(self.graph) == 1, self.load == 0
+        able = self.order < 1 and not self.only and shown[beside].all()
+        mask = beside if beside.any() else np.full(beside.size, shown.all())
+        return np.where(able & mask, 1.0, 0.0)
+
+    @property
+    def signed(self) -> int:
+        """Where losses may be shifted: every arm must be covered or lifted."""
+        if self.only or not ((self.load > 0) | (self.lifted > 0)).all():
+            return UNSIGNED
+        return ALL_LIFTED if self.lifted.all() else WHERE_COVERED
 
     @cached_property
     def alone(self) -> Graphs:
@@ -209,4 +231,8 @@ def packed(explored: Sequence[Explored]) -> Graphs:
         lean=frozen([item.lean for item in explored], np.float64),
         only=frozen([item.only for item in explored], np.bool_),
         relation=frozen([relation(graphs[0], g) for g in graphs], np.int64),
+        lifted=joined([item.lifted for item in explored], np.float64),
+        signed=frozen([item.signed for item in explored], np.int64),
+        covered=frozen([bool((item.load > 0).all()) for item in explored], np.bool_),
+        fails=frozen([not g.certain for g in graphs], np.bool_),
     )

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from sidelight._archive import Arrays
-from sidelight.engine._numba.bundles import by_name
 from sidelight.engine.constants import ROOM
 from sidelight.engine.fields import TUNED
 from sidelight.engine.round import late
@@ -25,16 +24,17 @@ from sidelight.engine.self_tuning.begin import first_numbers
 from sidelight.engine.state import Learnt, named_tuned
 from sidelight.graph import FeedbackGraph
 from sidelight.log.unit import Unit
+from sidelight.planning import Tuning
 from sidelight.planning.bounds.bound import Bound
-from sidelight.planning.self_tuning.plans import needed
-from sidelight.planning.self_tuning.rule import OWN, SelfTuning
+from sidelight.planning.self_tuning.rule import BEFORE, OWN, SelfTuning
 from sidelight.policy.decision import Record
-from sidelight.policy.files import Contents, read_graph
+from sidelight.policy.files import Contents, prefixed, read_graph
 from sidelight.policy.game import Game, Limits, State
 from sidelight.policy.plan_game import PlanGame
 from sidelight.policy.policy_file import (
     MOST_COUNTED,
     SUMS,
+    add_shift,
     begun_game,
     check_words,
     give_values,
@@ -45,6 +45,13 @@ HEAD = 4
 """Numbers of a plan's draw in decisions.kept, after which its probability was not kept."""
 
 STAGED = "plans in stages are no longer played: sl.plan(graph) is for any number of rounds"
+
+OLD_TUNED = (
+    "beta", "free_beta", "strength", "leader", "leader_scale", "leader_relief", "on_leader", "penalty", "charged",
+    "unspent", "unspent_limit", "charged_limit", "slack", "target_cost", "most_slack", "worst_case", "worst_cost",
+    "target_beta", "chosen_beta", "leader_low", "leader_high", "next_check",
+)  # fmt: skip
+"""Where self-tuning stood, in the order of these files."""
 
 LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
 
@@ -83,9 +90,9 @@ def _learn(contents: Contents, game: PlanGame, rounds: int, n_late: int, words: 
     learnt = contents.taken("state.", blank, SUMS)
     tuned = np.zeros(0)
     if game.plan.tuning.self_tuning is not None:
-        size = min(contents.arrays["state.tuned"].size, len(TUNED) + 2)
+        size = min(contents.arrays["state.tuned"].size, len(OLD_TUNED) + 2)
         values = contents.take("state.tuned", np.float64, (size,))
-        tuned = named_tuned(game.plan.tuning, dict(zip(TUNED, values.tolist(), strict=False)))
+        tuned = named_tuned(game.plan.tuning, dict(zip(OLD_TUNED, values.tolist(), strict=False)))
     game.go_on_from(Learnt(**learnt, round=rounds, late=n_late, words=words, tuned=tuned))
 
 
@@ -128,6 +135,8 @@ def _decisions(
         for record in records.values():
             assert record.values is not None
             record.values = np.insert(record.values, HEAD, 0.0)
+    if game.kind != "rule":
+        add_shift(game, records)
     if last is not None:
         records[made] = last
     return made, lost, made if last else asked, n_late, records
@@ -139,7 +148,7 @@ def _room(game: Game, version: int) -> Any:
         return lambda degree: HEAD + late.PER_ARM * degree
     if game.kind == "rule" and version < 7:
         return lambda degree: N_RECORD + PER_ARM * degree
-    return game.room
+    return game.room if game.kind == "rule" else lambda degree: game.room(degree) - 1
 
 
 def _graphs(contents: Contents, game: Game, size: int) -> list[FeedbackGraph | None]:
@@ -156,7 +165,7 @@ def _graphs(contents: Contents, game: Game, size: int) -> list[FeedbackGraph | N
     return [graphs[at] for at in which.tolist()]
 
 
-# -- plans that fell back on others ------------------------------------------------------------------------
+# -- plans of before ---------------------------------------------------------------------------------------------
 
 
 def modernised(contents: Contents) -> None:
@@ -180,31 +189,62 @@ def modernised(contents: Contents) -> None:
             _stand_alone(contents)
     bound = contents.field("plan", dict).get("bound")
     rule = bound.get("self_tuning") if isinstance(bound, dict) else None
-    if isinstance(rule, dict):
-        for name in set(rule) - set(OWN):
+    if isinstance(rule, dict):  # names of numbers behind a budget have other meanings since
+        for name in set(rule) - ({*OWN} if "covered" in rule else {*OWN[:BEFORE], "beside"}):
             del rule[name]
+    unshifted(contents)
+
+
+def unshifted(contents: Contents) -> None:
+    """Write the tuning of a plan from before losses were shifted as this version does."""
+    members = contents.arrays
+    old = {
+        name.removeprefix("tuning."): array for name, array in members.items() if name.startswith("tuning.")
+    }
+    if {"estimates", "lifted"} & set(old):
+        return
+    if "self_tuning" in old and SelfTuning.from_array(old["self_tuning"]).horizon > 0:
+        _affordable(contents, "prices in steps", 0.0)
+        old["self_tuning"] = members["tuning.self_tuning"]
+    members |= prefixed("tuning.", Tuning.from_arrays(old).to_arrays())
+
+
+def _affordable(contents: Contents, why: str, room: float) -> SelfTuning:
+    """The rule with a budget that it keeps to from here on at the prices of this version, with this room."""
+    members, header = contents.arrays, contents.field("plan", dict)
+    rule = SelfTuning.from_array(members["tuning.self_tuning"][:BEFORE])
+    budget = max(rule.budget, rule.needed)
+    rounds, now = _stands(contents)
+    if now is not None and 0 < rounds < rule.horizon and now["beta"] > 0:
+        left = rule.cost_to_go(now["beta"], rule.horizon - rounds)[0]
+        budget = max(budget, now["penalty"] + now["charged"] + left + room)
+    if budget > rule.budget or room:
+        bound = Bound.from_dict({"horizon": rule.horizon, **header["bound"]})
+        terms = {**bound.terms, why: budget - rule.budget}
+        kept = tuple(each for each in bound.conditions if not each.name.startswith("start, rounds"))
+        header["bound"] = replace(bound, terms=terms, conditions=kept).to_dict()
+    rule = replace(rule, budget=budget)
+    members["tuning.self_tuning"] = rule.to_array()
+    return rule
+
+
+def _stands(contents: Contents) -> tuple[int, dict[str, float] | None]:
+    """Rounds played, and where self-tuning stands; a saved plan has none."""
+    members = contents.arrays
+    if "state.tuned" not in members:
+        return 0, None
+    rounds = members["state.round" if "state.round" in members else "state.counts"][0]
+    names = contents.header.get("tuned", OLD_TUNED)
+    return int(rounds), dict(zip(names, members["state.tuned"].tolist(), strict=False))
 
 
 def _stand_alone(contents: Contents) -> None:
     """Give the rule a budget that it keeps to without falling back."""
-    members, header = contents.arrays, contents.field("plan", dict)
-    rule = SelfTuning.from_array(members["tuning.self_tuning"][: len(OWN)])
-    budget = max(rule.budget, needed(rule))
-    rounds = int(members["state.round"][0]) if "state.tuned" in members else 0
-    if rounds > 0:
-        tuned = members["state.tuned"] = np.ascontiguousarray(members["state.tuned"][: len(TUNED)])
-        now = by_name(TUNED, tuned)  # in version 7 they had the same order
-        if rounds < rule.horizon and now.beta > 0:
-            left = rule.cost_to_go(now.beta, rule.horizon - rounds)[0]
-            budget = max(budget, float(now.penalty + now.charged + left + ROOM))
-    alone = replace(rule, budget=budget)
-    members["tuning.self_tuning"] = alone.to_array()
-    if "state.tuned" in members and rounds == 0:
-        members["state.tuned"] = first_numbers(alone)
-    bound = Bound.from_dict({"horizon": rule.horizon, **header["bound"]})
-    terms = {**bound.terms, "without falling back": budget - rule.budget}
-    conditions = tuple(each for each in bound.conditions if not each.name.startswith("start, rounds"))
-    header["bound"] = replace(bound, terms=terms, conditions=conditions).to_dict()
-    parameters: dict[str, Any] = header["parameters"]
+    alone = _affordable(contents, "without falling back", ROOM)
+    rounds, now = _stands(contents)
+    if now is not None and rounds == 0:
+        first = dict(zip(TUNED, first_numbers(alone).tolist(), strict=True))
+        contents.arrays["state.tuned"] = np.array([first[name] for name in OLD_TUNED])
+    parameters: dict[str, Any] = contents.field("plan", dict)["parameters"]
     for name in ("start", "base_s", "base_price"):
         parameters.pop(name, None)

@@ -14,11 +14,12 @@ from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import TooManyEdges, block_order, build_memory
-from sidelight.engine.fields import changing, emptied, looked_into, refreeze
+from sidelight.engine.fields import TUNED, changing, emptied, looked_into, refreeze, switch
 from sidelight.engine.play import play, play_late
+from sidelight.engine.random import TURN
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
-from sidelight.engine.state import Learnt, check_sound, learnt, memory_key, rebuilt
+from sidelight.engine.state import Learnt, check_sound, gone_over, learnt, memory_key, named_tuned, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.policy.certificate import BOUGHT, LEDGER
@@ -33,14 +34,17 @@ if TYPE_CHECKING:
     from sidelight.planning import Plan
     from sidelight.policy.dense_game import DenseGame
 
+FALLEN = "fallen"
+"""Kind of a game that goes on with the potential behind its budget: its memory is laid out for that."""
+
 MOST_ARMS = 20_000
 """On graphs that change every round looks at every arm, and an open decision keeps three numbers of each."""
 
 
-def built(plan: Plan, seed: int) -> Memory:
-    """The engine at round one of a plan."""
+def built(plan: Plan, seed: int, *, fallen: bool = False) -> Memory:
+    """The engine at round one of a plan, or of the potential behind its budget."""
     try:
-        return build_memory(plan.graph, plan.tuning, seed)
+        return build_memory(plan.graph, plan.tuning.with_base() if fallen else plan.tuning, seed)
     except TooManyEdges as error:
         raise InfeasibleRequest(str(error)) from error
 
@@ -48,7 +52,7 @@ def built(plan: Plan, seed: int) -> Memory:
 class PlanGame(Game):
     """A plan on its own graph."""
 
-    kind = "plan"
+    kind: str = "plan"  # type: ignore[misc]
     plan: Plan
 
     def __init__(self, plan: Plan, memory: Memory) -> None:
@@ -57,9 +61,25 @@ class PlanGame(Game):
         self._begin(memory)
 
     def _begin(self, memory: Memory) -> None:
+        for name in ("_ask_once", "_tell_once", "_note_once", "_observe_once"):
+            self.__dict__.pop(name, None)  # compiled for the memory of before
         self.memory = memory
+        self.kind = FALLEN if self.fallen else PlanGame.kind
         refreeze(memory)  # edges are read-only wherever memory comes from
         self._now = looked_into(memory)[1]
+
+    # -- another potential ------------------------------------------------------------------------------
+
+    @property
+    def fallen(self) -> bool:
+        """Is the potential behind the budget what is played?"""
+        return self.plan.tuning.self_tuning is not None and not switch(self.memory, "self_tunes")
+
+    def _fall(self) -> None:
+        """Go on with the potential behind the budget, once that is due."""
+        if self._now.fallen and switch(self.memory, "self_tunes"):
+            self._begin(gone_over(self.plan.graph, self.plan.tuning, self.sums()))
+            self.version += 1
 
     # -- turns ------------------------------------------------------------------------------------------
 
@@ -88,7 +108,7 @@ class PlanGame(Game):
         """From the present distribution if nothing has moved since the draw, else from what was noted."""
         last = self.last
         if last is not None and last.values is None and last is not record:
-            if not in_range(losses):
+            if not in_range(self.plan.graph, losses):
                 return False
             self.write_down(last)
         if record.version == self.version:  # as by what was noted, and quicker
@@ -98,6 +118,7 @@ class PlanGame(Game):
         if learnt:
             self.version += 1
             self.drop(record)
+            self._fall()
         return learnt
 
     def drop(self, record: Record) -> None:
@@ -140,15 +161,20 @@ class PlanGame(Game):
     def play(self, rounds: Rounds) -> float:
         """In one compiled loop."""
         assert rounds.changes is None
-        before = self._now.round
-        game = (self.memory, *rounds[:3], rounds.first, rounds.last, rounds.cost, self.scratch, rounds.plays)
-        cost = float(play(*game) if rounds.calendar is None else play_late(*game, rounds.calendar))
-        if math.isnan(cost):  # a round that could not be played to its end
-            self.made += int(self._now.round - before)
-            return cost
-        self.made += rounds.last - rounds.first
-        self.version += 1
-        return cost
+        first, cost = rounds.first, rounds.cost
+        while True:
+            drawn, learnt = int(self.memory.words[TURN]), self._now.round
+            game = (self.memory, *rounds[:3], first, rounds.last, cost, self.scratch, rounds.plays)
+            cost = float(play(*game) if rounds.calendar is None else play_late(*game, rounds.calendar))
+            if math.isnan(cost):  # a round that could not be played to its end
+                self.made += int(self._now.round - learnt)
+                return cost
+            drawn = int(self.memory.words[TURN]) - drawn
+            self.made, first = self.made + drawn, first + drawn
+            self._fall()  # the loop ends where that is due
+            if first >= rounds.last:
+                self.version += 1
+                return cost
 
     def room(self, degree: int) -> int:
         """For the numbers of the draw, and of each revealed arm."""
@@ -186,9 +212,11 @@ class PlanGame(Game):
 
     def certificate(self, arm: int | None) -> tuple[tuple[str, ...], Floats]:
         """What was bought and charged, while all rounds are learnt from at once; else what the sums say."""
-        if self.plan.tuning.self_tuning is not None and not self._now.late:
-            rounds = min(int(self._now.round), 1)  # no rounds, no regret
-            return BOUGHT, np.array([self._now.penalty, self._now.charged]) * rounds
+        now = self._now
+        if self.plan.tuning.self_tuning is not None and not now.late:
+            rounds = min(int(now.round), 1)  # no rounds, no regret
+            since = now.round - now.fallen_at if self.fallen else 0.0
+            return BOUGHT, np.array([now.penalty, now.charged + since * now.worst_cost]) * rounds
         if self.plan.realization == UNIFORM:
             # Its rate is all but zero, so the sums would certify next to nothing; t rounds cost at most
             # (1 − 1/N)·t more than any arm.
@@ -214,6 +242,15 @@ class PlanGame(Game):
     def check(self) -> None:
         """Whatever kernels use as an index must be one; any other finite number only decides what is played."""
         check_sound(self.memory)
+        if not 0 <= self._now.late <= self._now.round <= self.made:
+            raise ValueError(
+                f"{self._now.late} of {self._now.round} rounds were late, and {self.made} decided"
+            )
+        if self.plan.tuning.self_tuning is not None:
+            tuned = dict(zip(TUNED, self.sums().tuned.tolist(), strict=True))
+            named_tuned(self.plan.tuning, tuned)
+            if self.fallen and not tuned["fallen"]:
+                raise ValueError("the game goes on with a potential that is none")
 
     @property
     def memory_key(self) -> str:

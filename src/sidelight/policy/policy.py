@@ -29,7 +29,7 @@ from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import NOT_YET, Decision, Record, Unlooked
 from sidelight.policy.dependence import DOUBT
-from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range, without_failures
+from sidelight.policy.feedback import aligned, as_losses, in_range, marked, out_of_range
 from sidelight.policy.game import Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
 from sidelight.policy.graphs import check_known, check_same, checked_graph
@@ -283,9 +283,8 @@ class Policy:
         values = given = aligned(graph, degree, record.arm, losses)
         if self.unit is not PLAIN and self.unit != PLAIN:
             values = as_losses(self.unit, given)
-        if not graph.certain:
-            values = without_failures(values)
-        if (other is not None or self._log is not None) and in_range(values):
+        values = marked(graph, values)
+        if (other is not None or self._log is not None) and in_range(graph, values):
             if other is not None:
                 self._game = self._game.changing(self._open.values())
                 self._game.show(record, other)

@@ -1,10 +1,11 @@
 """Saved policies: one file from which a policy goes on, without pickle.
 
-Format, version 8. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 9. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (which version wrote
-                  it), digest; kind of game ("plan", "changing": a plan on graphs that change, "rule"); plan (horizon,
+                  it), digest; kind of game ("plan", "fallen": with the potential behind its budget,
+                  "changing": on graphs that change, "rule"); plan (horizon,
                   realization, choices, parameters, bound), or rule and horizon; unit (kind, low, high); made, lost,
                   overlap, asked, warned, waits; of a plan also memory and tuned
     graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
@@ -12,14 +13,16 @@ Format, version 8. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
     state.*       where it stands: of a plan what was learnt, in loss units and by arm (`sidelight.engine.state`), of
                   others all that `Game.state` lists; always the random stream, words
     memory.*      of a plan, the engine's own memory, bit for bit: good for the kernels that `memory` in the header
-                  is a digest of. Any other version goes on from state.*, which moves probabilities by rounding
+                  is a digest of. Any other version goes on from state.*, which moves probabilities by rounding,
+                  and in large blocks what is explored to where it would be without lagging behind
     decisions.*   the open ones: ids, arms, probability, fresh (is it drawn from the present distribution?), graphs
                   (the number of each one's graph, 0 for the policy's) and values, what is kept of them, all in one
     graphs.*      these graphs, each array of all of them in one, and lengths
 
 `digest` is the SHA-256 of the header without it and of the names, types, shapes and bytes of all other members. The
 file is written to a temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or
-the new one. Why it is so: docs/decisions/0019. Files of versions 5 to 7 are read as well (`old_files`).
+the new one. Why it is so: docs/decisions/0019. Files of versions 5 to 7 are read as well (`old_files`), and those of
+version 8, whose plans and open decisions say nothing of a shift: there was none.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ from sidelight._archive import ArchiveError, Arrays, unpack_arrays, what_is
 from sidelight._version import __version__
 from sidelight.engine.fields import TUNED
 from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
+from sidelight.engine.round import late
+from sidelight.engine.self_tuning.changing import DRAW
 from sidelight.engine.state import Learnt, named_tuned
 from sidelight.errors import SavedStateError
 from sidelight.graph import FeedbackGraph
@@ -53,15 +58,17 @@ from sidelight.policy.files import (
 )
 from sidelight.policy.game import MOST_SUM, Game, Limits, State
 from sidelight.policy.games import blank_game
-from sidelight.policy.plan_game import PlanGame
+from sidelight.policy.plan_game import FALLEN, PlanGame
 
-VERSION = 8
+VERSION = 9
+UNSHIFTED = 8
 OLD = (5, 6, 7)
 
+UNSHIFTED_DRAW = DRAW.index("shift")
 MOST_COUNTED = 2**52
 """Rounds are counted in doubles, which tell whole numbers apart for twice as long."""
 
-SUMS = dict.fromkeys(("arm_sums", "arm_least", "arm_paid", "block_sums"), Limits(0.0, MOST_SUM))
+SUMS = dict.fromkeys(("arm_sums", "block_sums"), Limits(0.0, MOST_SUM))
 
 
 # -- writing ----------------------------------------------------------------------------------------------
@@ -154,7 +161,7 @@ def unpack(data: bytes, where: Path, limit: int | None = None) -> Contents:
         raise SavedStateError(f"{where} cannot be loaded{looks}: {error}") from error
     if "header" not in arrays:
         raise SavedStateError(f"{where} is not a saved policy but {what_is(where)}")
-    header = header_of(arrays.pop("header").tobytes(), where, "policy", (*OLD, VERSION))
+    header = header_of(arrays.pop("header").tobytes(), where, "policy", (*OLD, UNSHIFTED, VERSION))
     return Contents(where, header, arrays, most, "policy")
 
 
@@ -165,6 +172,10 @@ def read_policy(contents: Contents) -> tuple[Game, Unit, State]:
 
         return read_old(contents)
     header = contents.header
+    if header["version"] == UNSHIFTED and header.get("kind") != "rule":
+        from sidelight.policy.old_files import unshifted
+
+        unshifted(contents)
     game = begun_game(contents, contents.field("kind", str))
     made = contents.count("made", MOST_COUNTED)
     records = _records(contents, game, made)
@@ -199,11 +210,13 @@ def begun_game(contents: Contents, kind: str) -> Game:
         if rule is None:
             contents.refuse(f"the rule {name!r} is unknown here")
         return blank_game(kind, rule(graph, contents.horizon()))
-    if kind not in ("plan", "changing"):
+    if kind not in ("plan", FALLEN, "changing"):
         contents.refuse(f"{kind!r} is no kind of policy")
     plan = read_plan(contents, contents.field("plan", dict))
     if kind == "changing" and plan.tuning.self_tuning is None:
         contents.refuse("only plans that tune themselves play on graphs that change")
+    if kind == FALLEN and plan.tuning.base is None:
+        contents.refuse("there is no potential behind the budget of this plan")
     return blank_game(kind, plan)
 
 
@@ -242,8 +255,22 @@ def _records(contents: Contents, game: Game, made: int) -> dict[int, Record]:
         chance = float(chances[at]) if chances[at] >= 0 else np.nan
         version = game.version if fresh[at] else game.version - 1
         records[number] = Record(int(arms[at]), version, own[which[at]], None, chance)
-    give_values(contents, game, records, "decisions.values")
+    old = contents.header["version"] == UNSHIFTED and game.kind != "rule"
+    give_values(
+        contents, game, records, "decisions.values", (lambda degree: game.room(degree) - 1) if old else None
+    )
+    if old:
+        add_shift(game, records)
     return records
+
+
+def add_shift(game: Game, records: dict[int, Record]) -> None:
+    """Open decisions of a plan from before losses were shifted."""
+    for record in records.values():
+        assert record.values is not None
+        record.values = np.insert(
+            record.values, late.SHIFT if isinstance(game, PlanGame) else UNSHIFTED_DRAW, 0.0
+        )
 
 
 def give_values(
@@ -282,7 +309,7 @@ def _graphs(contents: Contents, game: Game) -> list[FeedbackGraph]:
     for arrays in parts:
         contents.arrays |= {name: _scalar(name, array) for name, array in arrays.items()}
         graph = read_graph(contents, "graphs.")
-        if graph.n_arms != game.plan.graph.n_arms or game.kind == "plan":
+        if graph.n_arms != game.plan.graph.n_arms or isinstance(game, PlanGame):
             contents.refuse(f"a graph of {graph.n_arms} arms is none of this policy's")
         graphs.append(graph)
     return graphs

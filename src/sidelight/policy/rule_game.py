@@ -15,6 +15,7 @@ from sidelight._types import Floats, Ints
 from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
+from sidelight.engine.constants import FAILED
 from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE, SAME, Graphs
 from sidelight.engine.rules import ADDED, N_RECORD, NUMBERS, PER_ARM, SEEN, RuleState
 from sidelight.graph import FeedbackGraph
@@ -122,11 +123,13 @@ class RuleGame(Game):
 
     def learn(self, record: Record, losses: Floats) -> bool:
         """As by what was kept, from the present distribution if the draw has not gone by."""
-        last = self.last
+        last, graph = self.last, self.plan.graph if record.graph is None else record.graph
         if last is not None and last.values is None and last is not record:
-            if not in_range(losses):
+            if not in_range(graph, losses):
                 return False
             self.note(last)
+        if not graph.certain:  # rules estimate from 0, so nothing lost is nothing learnt
+            losses = np.where(losses == FAILED, 0.0, losses)
         if record.values is None:
             learnt = bool(self._tell_once(self._on(record.graph), record.arm, losses))
         else:

@@ -10,6 +10,7 @@ from observable_graphs import revealing
 from self_tuning_twin import money
 
 import sidelight as sl
+from sidelight.engine.constants import ROOM
 from sidelight.partition import Partition
 from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.cliques import clique_cover, growth
@@ -17,6 +18,7 @@ from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import Flat, Rates
 from sidelight.planning.minimised.round_cost import even_strength, one_block, peak, round_cost
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly
+from sidelight.planning.self_tuning.plans import SLACK
 from sidelight.planning.tuning import LAZY_FACTOR
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
@@ -328,8 +330,9 @@ def test_sharper_proofs_are_checked(name, T):
         claimed = replace(made, curve=replace(made.bound, terms={"claim": row.value}))
         assert all(c.holds for c in sl.check_certificate(claimed))
         less = replace(made, curve=replace(made.bound, terms={"claim": 0.99 * row.value}))
-        assert not all(c.holds for c in sl.check_certificate(less))
-        assert compared.auto.value <= 1.1 * row.value * (1 + 1e-12)
+        # No round costs more than 1, so of bounds above T the checker may prove more.
+        assert row.value > T or not all(c.holds for c in sl.check_certificate(less))
+        assert compared.auto.value <= ((1 + SLACK) * row.value + ROOM) * (1 + 1e-12)
 
 
 def test_constants_of_the_same_play():

@@ -26,7 +26,8 @@ def test_auto_learns_where_its_bound_is_vacuous_and_says_so(make):
         assert not uniform.learns
         assert uniform.lack == "does not learn"
         vacuous.append(made.bound.vacuous)
-    assert vacuous[0]
+    # Where nearly everything is revealed, or one arm tells, the bound says something from the first round on.
+    assert vacuous[0] == (make in (families.mab, families.cycle))
     assert not vacuous[-1]
     assert vacuous == sorted(vacuous, reverse=True)
     policy = plan(g, 1).policy(seed=1)

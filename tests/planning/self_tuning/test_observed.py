@@ -1,4 +1,4 @@
-"""Prices: whatever was learnt and whatever is lost, a round at the safe strength costs no more."""
+"""Prices: whatever was learnt and whatever is lost, a round that is played as a table says costs no more."""
 
 from itertools import product
 from math import inf
@@ -59,14 +59,14 @@ def reveals(r):
         yield float(np.where(works, r[unsure], 1 - r[unsure]).prod()), shown
 
 
-def worst_round(A, L, beta, s, Z):
-    """max over 0/1 losses of E σ + ⟨ℓ, Z − X⟩ + Σ_{P=0} ℓX, σ the exact stability."""
+def worst_round(A, L, beta, s, Z, c):
+    """max over 0/1 losses of E σ + ⟨ℓ, Z − X⟩ + Σ_{P=0} ℓX, σ the exact stability; estimates are (ℓ − c)/P."""
     X, P = point(L, beta, s), A.T @ Z
     base, worst = L.min() - money(L, beta, s), -inf
     for bits in product((0.0, 1.0), repeat=X.size):
         losses = np.array(bits)
         estimates = [
-            (Z[j] * chance, np.where(shown & (P > 0), losses / np.where(P > 0, P, 1.0), 0.0))
+            (Z[j] * chance, np.where(shown & (P > 0), (losses - c) / np.where(P > 0, P, 1.0), 0.0))
             for j in np.flatnonzero(Z > 0)
             for chance, shown in reveals(A[j])
         ]
@@ -92,7 +92,7 @@ def states(rng, n, beta):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_safe_round_costs_at_most_its_price(name, s):
     g = GRAPHS[name]
-    A, rng = matrix(g), np.random.default_rng(8)
+    A, rng, shifted = matrix(g), np.random.default_rng(8), False
     for covered in covers(Solved(g)):
         rule = covered.rule(s, 0.5)
         weights, found = np.zeros(g.n_arms), covered.domination(s)
@@ -104,10 +104,17 @@ def test_a_safe_round_costs_at_most_its_price(name, s):
             for L in states(rng, g.n_arms, beta):
                 X = point(L, beta, s)
                 need = owed * X ** (1 - s) / np.maximum(weights @ A ** (1 / s), 1e-300)
-                direction, b = weights * (gain * need[None, :]).max(axis=1), rule.safe_strength(beta)
+                direction, (price, b, lift, c) = (
+                    weights * (gain * need[None, :]).max(axis=1),
+                    rule.table.row(beta),
+                )
                 assert direction.sum() <= rule.weak * (1 + 1e-9)
-                Z = (1 - b * direction.sum()) * X + b * direction
-                assert worst_round(A, L, beta, s, Z) <= rule.round_cost(beta) + 1e-9 * (1 + beta)
+                gamma = b * direction + covered.lifted * np.maximum(lift / beta * X ** (1 - s) - X, 0.0)
+                Z = (1 - gamma.sum()) * X + gamma
+                assert worst_round(A, L, beta, s, Z, c) <= price + 1e-9 * (1 + beta)
+                assert c == 0 or rule.signed
+                shifted |= c > 0
+    assert shifted or name != "cycle"
 
 
 def test_strongly_observable_graphs_have_a_price_that_falls_like_one_over_beta():

@@ -9,7 +9,7 @@ import sidelight as sl
 from sidelight.engine.constants import ROOM
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.planning import check_certificate
-from sidelight.planning.self_tuning.plans import ORDERS, WEIGHED, WORTH
+from sidelight.planning.self_tuning.plans import ORDERS, SLACK, WEIGHED, WORTH
 
 F = sl.families
 
@@ -68,9 +68,10 @@ def test_the_cover_is_chosen_by_the_whole_curve():
     g = F.corrupted_mab(200, 1)
     made = tuned(g)
     assert made.parameters["cover"] == "loop-less arms"
-    assert made.tuning.self_tuning.beside > 0
+    assert made.tuning.self_tuning.loops > 0
     known = {t: sl.plan(g, t, realization="fixed").bound.value for t in (10**4, 10**6)}
-    assert all(made.bound_at(t).value < 2 * value for t, value in known.items())
+    # With a horizon orders may differ between the two kinds of arms.
+    assert all(made.bound_at(t).value < 2.6 * value for t, value in known.items())
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -88,28 +89,29 @@ def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
     assert made.bound.informative == (made.bound.value < horizon)
 
 
-def test_slack_buys_an_order_nearer_to_a_half():
+def test_slack_and_room_are_all_that_the_bound_has_above_the_smallest():
     g = F.revealing_action(20)
-    without, little, much = (tuned(g, 30_000, slack=x) for x in (0.0, 0.1, 0.8))
-    assert little.bound.to_dict() == sl.plan(g, 30_000).bound.to_dict()
-    for made, slack in ((little, 0.1), (much, 0.8)):
-        smallest = made.bound.terms["smallest bound"]
-        assert made.bound.value == pytest.approx((1 + slack) * smallest, rel=1e-12)
-        assert made.bound.terms["slack"] == pytest.approx(slack * smallest, rel=1e-9)
-    orders = [made.parameters["order"] for made in (without, little, much)]
-    assert orders == sorted(orders, reverse=True)
-    assert orders[0] > orders[-1] == 0.5
-
-
-def test_an_order_asked_for_is_played_inside_its_own_budget_where_it_must():
-    made, best = tuned(GRAPHS["cycle"], 30_000, order=0.5), tuned(GRAPHS["cycle"], 30_000)
-    assert made.parameters["order"] == 0.5
-    assert made.bound.value > best.bound.value
-    least = tuned(GRAPHS["cycle"], 30_000, slack=0)
-    assert (
-        tuned(GRAPHS["cycle"], 30_000, order="bound", slack=0.5).parameters["order"]
-        == least.parameters["order"]
+    smallest = min(
+        row.value for row in sl.compare_bounds(g, 30_000).upper if row.certified and row.name != "auto"
     )
+    assert tuned(g, 30_000, slack=SLACK).bound.to_dict() == sl.plan(g, 30_000).bound.to_dict()
+    for slack in (SLACK, 0.1, 0.8):
+        made = tuned(g, 30_000, slack=slack)
+        assert made.bound.terms == pytest.approx(
+            {"smallest bound": smallest, "slack": slack * smallest, "room": ROOM}, rel=1e-9
+        )
+        assert made.parameters["order"] == 0.5
+
+
+def test_every_order_is_played_inside_the_same_budget():
+    usual = tuned(GRAPHS["cycle"], 30_000)
+    behind = usual.tuning.base.temperatures[0][0]
+    assert usual.parameters["order"] == 0.5 < behind
+    for order, played in ((0.7, 0.7), ("bound", behind)):
+        made = tuned(GRAPHS["cycle"], 30_000, order=order)
+        assert made.parameters["order"] == played
+        assert made.bound.value == usual.bound.value
+        assert (made.tuning.base is None) == (order == "bound")  # it needs no other potential
 
 
 def test_fixed_rates_play_where_no_order_keeps_to_the_budget():

@@ -10,11 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 from lazy_twin import LazyTwin
-from tuned_plans import adjacency
 
 import sidelight as sl
-from sidelight.planning.exploration import Solved
-from sidelight.planning.self_tuning.observed import covers
 
 GAMES = {
     "bandit": sl.families.mab(2),
@@ -29,18 +26,6 @@ GAMES = {
     "lossy cycle": sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)], probabilities=[0.3, 1, 0.8]),
 }
 ROUNDS = 3
-
-
-def twin_of(made):
-    """The game of a plan, with a choice after every round."""
-    cover = next(c for c in covers(Solved(made.graph)) if c.name == made.parameters["cover"])
-    n, A = made.graph.n_arms, adjacency(made.graph)
-    weights, owed = np.zeros(n), np.zeros(n)
-    rule = made.tuning.self_tuning
-    found = cover.domination(rule.order)
-    weights[found.arms] = found.weights
-    owed[found.cover] = 1.0
-    return LazyTwin(A, weights, owed * (weights @ A ** (1 / rule.order)), rule, 1)
 
 
 def followed(game, losses, bound, t=0):
@@ -60,11 +45,11 @@ def followed(game, losses, bound, t=0):
 
 
 def outcomes(r, losses):
-    """(probability, losses with 0 for what is not revealed) of all that a play may reveal, with probabilities r."""
+    """(probability, losses with NaN for reveals that failed) of all that a play may reveal, with probabilities r."""
     unsure = np.flatnonzero((r > 0) & (r < 1))
     for works in product((True, False), repeat=unsure.size):
         told = losses.copy()
-        told[unsure[~np.array(works, dtype=bool)]] = 0.0
+        told[unsure[~np.array(works, dtype=bool)]] = np.nan
         yield float(np.where(works, r[unsure], 1 - r[unsure]).prod()), told
 
 
@@ -81,5 +66,5 @@ def test_regret_certificate_and_bound_are_in_order(name, horizon, s):
     if g.n_arms > 2 or not g.certain:
         all_losses = [all_losses[k] for k in np.random.default_rng(7).permutation(len(all_losses))[:8]]
     for losses in all_losses:
-        loss, certificate = followed(twin_of(made), losses, bound)
+        loss, certificate = followed(LazyTwin(g, made.tuning, pause=1), losses, bound)
         assert loss - losses.sum(axis=0).min() <= certificate + 1e-9

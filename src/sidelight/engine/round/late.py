@@ -7,15 +7,16 @@ place of today's. Sums, rates and points are today's: estimates join the sums wh
 
 A record has the revealed arms in increasing order:
 
-    γ̄, ĉ, κ, position, Z         what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
+    γ̄, ĉ, κ, position, Z, c      what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
                                  leader, and where that is among the revealed arms, −1 if nowhere (0 for other plans);
-                                 the probability of the arm itself
+                                 the probability of the arm itself; the shift
     P, X, Y of each arm          the probability of being seen, the arm's share of its block, the share of its block
 """
 
 from sidelight.engine._numba.bundles import record_of
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.constants import FAILED
 from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
 from sidelight.engine.round.indexing import (
     arm_at,
@@ -26,8 +27,8 @@ from sidelight.engine.round.indexing import (
     record_of_block,
     slots_of,
 )
-from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
-from sidelight.engine.round.probabilities import block_value, played, seen_probability
+from sidelight.engine.round.learn_single import estimate_of
+from sidelight.engine.round.probabilities import block_value, is_told, played, seen_probability
 from sidelight.engine.round.settle import list_estimate, settle, touch
 from sidelight.engine.self_tuning.charge import (
     charge,
@@ -42,11 +43,11 @@ from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import group
 
-EXPLORED, COST, ON_LEADER, POSITION, PLAYED, N_KEPT = range(6)
+EXPLORED, COST, ON_LEADER, POSITION, PLAYED, SHIFT, N_KEPT = range(7)
 SEEN, INSIDE, BLOCK, PER_ARM = range(4)
-"""Where these are in a record: five numbers of the draw, then three for every revealed arm."""
+"""Where these are in a record: six numbers of the draw, then three for every revealed arm."""
 
-draw_in = record_of("draw", ("explored", "cost", "on_leader", "position", "played"))
+draw_in = record_of("draw", ("explored", "cost", "on_leader", "position", "played", "shift"))
 arm_in = record_of("draw_arm", ("seen", "inside", "block"))
 
 
@@ -94,6 +95,7 @@ def note(machine, state, store, slot, record):
     draw.explored = state.gamma
     draw.cost = draw.on_leader = draw.position = 0.0
     draw.played = played(machine, state, store, slot, rest)
+    draw.shift = state.shift
     leader = -1
     if machine.self_tunes:
         draw.cost = estimated_cost(machine, state, store, slot)
@@ -128,15 +130,15 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
     before, paid, of_leader, paid_now = state.top_paid, 0.0, 0.0, 0.0
     n_touched = n_added = 0
     for i in range(list_revealed(machine, state, slot)):
-        loss = losses[i]
-        if loss == 0.0:
+        amount = losses[i] - draw.shift
+        if amount == 0.0 or (machine.fails and losses[i] == FAILED):
             continue
         # Read before the list of changes, which is never longer, grows over it.
         v = state.targets[i]
         k = block_of(machine, v)
         g = group_of(machine, k, v)
         arm = arm_in(record, N_KEPT + PER_ARM * i)
-        estimate = min(loss / arm.seen, LARGEST_ESTIMATE) if arm.seen > 0.0 else LARGEST_ESTIMATE
+        estimate = estimate_of(amount, arm.seen)
         if i == int(draw.position):
             of_leader = estimate
         mixed = 1.0
@@ -147,7 +149,7 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
                 mixed = group(store, record_of_block(machine, k)).share * arm.inside + machine.local[v]
         paid += arm.block * mixed * estimate
         if known:  # stability is that of the step that is made, from today's point
-            paid_now += value(store, g, machine.n_blocks + v) * loss
+            paid_now += value(store, g, machine.n_blocks + v) * amount
         n_added = list_estimate(machine, state, store, k, g, v, arm.inside, mixed, estimate, n_added)
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)
@@ -155,9 +157,10 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
         charge(machine, state, known_cost(state, store, paid_now, weights))
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
     state.top_paid = before + paid
-    state.exploration_cost += draw.explored * (1.0 - paid)
+    state.exploration_cost += draw.explored * (1.0 - draw.shift - paid)
     if machine.self_tunes:
-        count_kept(state, draw.on_leader, of_leader)
+        count_kept(state, draw.on_leader, draw.shift + of_leader)
+        state.shifts += draw.shift
     state.round += 1.0
     if after_others:
         state.late += 1.0
@@ -180,7 +183,7 @@ def observe_once(memory, arm, revealed, record):
     """Learn from losses in increasing order of arms; False, and no change, if one is outside [0, 1]."""
     machine, state, store = opened(memory)
     for i in range(revealed.size):
-        if not 0.0 <= revealed[i] <= 1.0:  # also NaN
+        if not is_told(machine, revealed[i]):
             return False
     slot = int(machine.slot_of[arm])
     losses = pointer(revealed, 0, revealed.size)

@@ -1,5 +1,5 @@
-"""Learning from what a play revealed: importance-weighted estimates ℓ/P are added to their sums, and the simplices
-that they touch move to their new points.
+"""Learning from what a play revealed: importance-weighted estimates (ℓ − c)/P are added to their sums, and the
+simplices that they touch move to their new points.
 
 `learn_edges` works for any graph; frequent shapes have faster versions. `losses` are in engine order (see `round`).
 """
@@ -17,7 +17,7 @@ from sidelight.engine.fields import (
 )
 from sidelight.engine.round.indexing import block_of, group_of, out_edges, record_of_block, top_group_of
 from sidelight.engine.round.learn_all import learn_all, learn_block
-from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
+from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, estimate_of, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, list_estimate, move_top, settle, touch
 from sidelight.engine.self_tuning.charge import (
@@ -68,7 +68,8 @@ def learn(machine, state, store, slot, losses):
         state.top_paid += before
     count_paid(state, rest, before)
     if machine.self_tunes:
-        count_kept(state, state.on_leader, leader_sum(state, store) - leader)
+        count_kept(state, state.on_leader, state.shift + leader_sum(state, store) - leader)
+        state.shifts += state.shift
         if is_due(state, store):
             retune(machine, state, store)
 
@@ -108,10 +109,10 @@ def learn_edges(machine, state, store, slot, losses, rest):
             v = machine.universal[index - n_explicit]
             if v == slot and machine.seen_how[v] == SEEN_BY_OTHERS:
                 continue  # it does not reveal itself
-        loss = losses[at]
+        amount = losses[at] - state.shift
         at += 1
         # An estimate of 0 changes no sum; P, the costly part, is never computed for it.
-        if loss == 0.0:
+        if amount == 0.0:
             continue
         k = block_of(machine, v)
         g = group_of(machine, k, v)
@@ -152,8 +153,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
                 probability = whole - probability
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
-        # P > 0 in exact arithmetic, as the arm has just been seen; the cap is for underflow.
-        estimate = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
+        estimate = estimate_of(amount, probability)
         if g < 0:  # a singleton: its estimate is its block's loss
             state.top_paid += y * estimate
         n_added = list_estimate(machine, state, store, k, g, v, inside, mixed, estimate, n_added)

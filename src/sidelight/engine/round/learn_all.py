@@ -2,10 +2,10 @@
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
-from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
+from sidelight.engine.exponential import SMALL, TINY, exp_bounded, exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.fields import EVERYTHING
 from sidelight.engine.round.indexing import block_of, group_of, slots_of
-from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
+from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, estimate_of
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.settle import settle_top
 from sidelight.engine.simplex.point import accept_weights, refill_weights
@@ -28,40 +28,43 @@ def learn_all(machine, state, store, losses, rest):
     # Chosen when all weights were last written afresh; any other choice would be correct too, only slower.
     dominant = int(state.dominant)
     own = group(store, 0)
-    largest = largest_step(machine, store, dominant, rest)
-    # A loss and a weight of 0 let the pass treat it like any other arm, without a branch.
-    loss, weight = losses[dominant], store.weight[dominant]
-    losses[dominant] = store.weight[dominant] = 0.0
+    largest = largest_step(machine, state, store, dominant, rest)
+    # An estimate and a weight of 0 let the pass treat it like any other arm, without a branch.
+    amount, weight = losses[dominant] - state.shift, store.weight[dominant]
+    losses[dominant] = state.shift
+    store.weight[dominant] = 0.0
     total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         total += add_to_piece(machine, state, store, offset(losses, first), first, size, rest, largest)
-    if loss > 0.0:
+    if amount != 0.0:
         share, fixed = unseen(machine, store, rest)
-        seen = 1.0 - share * weight - fixed
-        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        estimate = estimate_of(amount, 1.0 - share * weight - fixed)
         state.top_paid += weight * own.factor * estimate
         store.key[dominant] += own.rate * estimate
         # Its step may be large, so from its sum and with the full exponential.
-        weight = exp_nonpositive(own.base - store.key[dominant])
+        weight = exp_bounded(own.base - store.key[dominant])
     store.weight[dominant] = weight
     own.total = total + weight
     # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
     # are right in any case.
+    state.grown += state.shift * largest
     if largest > SMALL or int(state.round) & 255 == 0:
         refill_weights(store, 0)
+        state.grown = 0.0
         state.dominant = largest_weight(store, machine.n_arms)
     accept_weights(store, 0)
 
 
 @inlined()
-def largest_step(machine, store, dominant, rest):
+def largest_step(machine, state, store, dominant, rest):
     """A bound on what a round can add to any sum but the dominant arm's.
 
-    No weight is greater than 1, nor any other than what the dominant one leaves of the total.
+    No weight is greater than 1 when all are written afresh, or grows faster than steps of −c/P allow; nor is any
+    other than the dominant one greater than what that one leaves of the total.
     """
     # One bound for all arms lets the loop choose its exponential once instead of arm by arm.
-    most = min(1.0, group(store, 0).total - store.weight[dominant])
+    most = min(exp_bounded(state.grown), group(store, 0).total - store.weight[dominant])
     share, fixed = unseen(machine, store, rest)
     return group(store, 0).rate / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
 
@@ -93,7 +96,7 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
     """
     # Five terms of the exponential are enough where steps are tiny, as with the rates of long games.
     tiny = largest <= TINY
-    factor, rate = group(store, 0).factor, group(store, 0).rate
+    factor, rate, shift = group(store, 0).factor, group(store, 0).rate, state.shift
     share, fixed = unseen(machine, store, rest)
     keys, weights = offset(store.key, first), offset(store.weight, first)
     paid = total = 0.0
@@ -102,16 +105,20 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
         seen = 1.0 - (share * weight + fixed)
         # `largest` ≤ TINY bounds P from below, so no cap is needed here.
         if tiny:
-            x = rate * losses[i] / seen
+            x = rate * (losses[i] - shift) / seen
             shrunk = weight * tiny_exp(-x)
         else:
-            x = rate * losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+            x = (
+                rate
+                * (losses[i] - shift)
+                / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+            )
             shrunk = weight * small_exp(-x)
         keys[i] += x
         paid += weight * x
         weights[i] = shrunk
         total += shrunk
-    # ⟨X, ℓ̂⟩ with the point before the step: X = factor·weight, and x = rate·ℓ̂.
+    # ⟨X, ℓ̃⟩ with the point before the step: X = factor·weight, and x = rate·ℓ̃.
     state.top_paid += paid * (factor / rate)
     return total
 

@@ -5,8 +5,8 @@ Coordinate 1 + i is slot i. The loss of slot v is seen with probability
     P_v = (1 − γ̄) Σ_{u ∈ Nin(v)} X_u + Σ_{u ∈ Nin(v)} γ_u,
 
 the first sum from weights (entropy) or sums (Tsallis) of the in-neighbours, the second from what is kept for constant
-exploration (`seen_fixed`) and from what varies. Arms with a positive loss are listed first, since a loss of 0 changes
-nothing, and without a branch, since the processor cannot predict coins.
+exploration (`seen_fixed`) and from what varies. Arms whose loss is not the shift are listed first, since others do
+not move, and without a branch, since the processor cannot predict coins.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
@@ -33,11 +33,12 @@ def learn_single(machine, state, store, slot, losses, rest):
     targets, amounts = state.targets, state.amounts
     row = out_edges(machine, slot)
     n_lost = 0
-    # Always written, and overwritten by the next unless the loss is positive.
+    shift = state.shift
+    # Always written, and overwritten by the next unless the arm moves.
     for index in range(len(row)):
         targets[n_lost] = machine.out_indices[row.start + index]
-        amounts[n_lost] = losses[index]
-        n_lost += 1 if losses[index] != 0.0 else 0
+        amounts[n_lost] = losses[index] - shift
+        n_lost += 1 if losses[index] != shift else 0
     if n_lost == 0:
         return
     # All addresses are known by now: one wait for memory instead of one per arm.
@@ -62,7 +63,7 @@ def learn_single(machine, state, store, slot, losses, rest):
     else:
         move(store, 0, targets, amounts, n_lost)
     # After the move: the exploration of the next round follows its distribution.
-    if machine.any_spread and machine.spread[0] > 0.0:
+    if machine.any_spread and (machine.spread[0] > 0.0 or state.floor > 0.0):
         follow_spread(machine, state, store, 0, 0, n_lost)
     total = state.fixed_total + state.adaptive_total
     if machine.any_spread:
@@ -71,10 +72,18 @@ def learn_single(machine, state, store, slot, losses, rest):
 
 
 @inlined()
-def take_down(state, store, index, v, x, seen):
-    """From the loss of slot v, seen with a probability, to what is added to its sum; return its part of ⟨X, ℓ̂⟩."""
+def estimate_of(amount, seen):
+    """(ℓ − c)/P of an arm that was seen."""
     # P > 0 in exact arithmetic, as the arm has just been seen; it may underflow all the same.
-    estimate = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+    if not seen > 0.0:
+        return LARGEST_ESTIMATE if amount > 0.0 else 0.0
+    return min(max(amount / seen, -LARGEST_ESTIMATE), LARGEST_ESTIMATE)
+
+
+@inlined()
+def take_down(state, store, index, v, x, seen):
+    """From ℓ − c of slot v, seen with a probability, to what is added to its sum; return its part of ⟨X, ℓ̃⟩."""
+    estimate = estimate_of(state.amounts[index], seen)
     state.targets[index] = v + 1
     state.amounts[index] = estimate * group(store, 0).rate
     state.owners[index] = 0

@@ -1,11 +1,12 @@
 """How likely an arm is to be played, and to be seen: Z and P, one slot at a time; and reveals that may fail.
 
 In a simulation a coin decides whether an edge reveals: a hash of the word of the round and of both ends of the edge,
-independent of losses and of the player's own draws. A reveal that failed is learnt from as a loss of 0: its estimate
-is 0 either way.
+independent of losses and of the player's own draws. A reveal that failed is learnt from as a loss that equals the
+shift, whose estimate is 0.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, loop, noinline
+from sidelight.engine.constants import FAILED
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_BLOCK, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.random import arm_unit, edge_word, round_word
 from sidelight.engine.round.indexing import (
@@ -119,6 +120,12 @@ def seen_probability(machine, state, store, slot, z, rest):
         if machine.n_adaptive > 0:
             whole += machine.adaptive[k] * state.roots[k]
     return whole - z
+
+
+@inlined()
+def is_told(machine, loss):
+    """Is this what may be told of an arm: a loss, or that it failed to be revealed?"""
+    return 0.0 <= loss <= 1.0 or (machine.fails and loss == FAILED)
 
 
 @inlined(needs="failing", without=1.0)

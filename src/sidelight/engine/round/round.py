@@ -14,14 +14,16 @@ so the same seed gives the same play either way.
 
 `losses` are always in *engine order*. In general: the explicit out-neighbours of the arm in the order of its
 row, then the universal arms, without the arm itself when it has no loop. Where every play reveals its own block,
-or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
-Where every play reveals everything, one loss for each slot.
+or everything, but itself, whole runs of slots are revealed: then one loss for each of them, the shift for the arm
+itself. What failed to be revealed has the shift as its loss, whose estimate is 0. Where every play reveals
+everything, one loss for each slot.
 """
 
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.alias import draw_alias
-from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
+from sidelight.engine.constants import FAILED
+from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, UNSIGNED, opened
 from sidelight.engine.random import next_turn, next_unit
 from sidelight.engine.round.indexing import (
     arm_at,
@@ -37,9 +39,10 @@ from sidelight.engine.round.indexing import (
 )
 from sidelight.engine.round.learn import learn
 from sidelight.engine.round.prefetch import fetch_block
-from sidelight.engine.round.probabilities import block_value, played
+from sidelight.engine.round.probabilities import block_value, is_told, played
 from sidelight.engine.round.settle import owed_group, total_exploration
 from sidelight.engine.round.spread import renew_block_spread
+from sidelight.engine.self_tuning.choose import mark_shows
 from sidelight.engine.simplex.point import root_sum, value
 from sidelight.engine.simplex.sample import draw, sample, sample_root, sample_weights
 from sidelight.engine.simplex.solve import rebuild
@@ -134,16 +137,16 @@ def tell_once(memory, arm, revealed, losses):
     machine, state, store = opened(memory)
     # All losses are checked before the first changes the state: a refused call must leave it as it was.
     for i in range(revealed.size):
-        if not 0.0 <= revealed[i] <= 1.0:  # also NaN
+        if not is_told(machine, revealed[i]):
             return False
     slot = int(machine.slot_of[arm])
-    arrange(machine, slot, revealed, losses)
+    arrange(machine, state, slot, revealed, losses)
     learn(machine, state, store, slot, pointer(losses, 0, losses.size))
     return True
 
 
 @inlined()
-def arrange(machine, slot, revealed, losses):
+def arrange(machine, state, slot, revealed, losses):
     """From losses in increasing order of arms to engine order."""
     if machine.shape == EVERYTHING:
         for i in range(revealed.size):
@@ -155,8 +158,8 @@ def arrange(machine, slot, revealed, losses):
             own -= machine.block_start[block_of(machine, slot)]
         for i in range(own):
             losses[i] = revealed[i]
-        # The played arm does not reveal itself; a loss of 0 changes nothing.
-        losses[own] = 0.0
+        # The played arm does not reveal itself; this loss changes nothing.
+        losses[own] = state.shift
         for i in range(own, revealed.size):
             losses[i + 1] = revealed[i]
         return
@@ -179,6 +182,10 @@ def arrange(machine, slot, revealed, losses):
             losses[at] = revealed[i]
             at += 1
             universal += 1
+    if machine.fails:
+        for i in range(revealed.size):
+            if losses[i] == FAILED:
+                losses[i] = state.shift
 
 
 @kernel()
@@ -194,7 +201,7 @@ def start(memory):
         state.roots[k] = root_sum(store, record_of_block(machine, k))
     if machine.any_spread:
         for k in range(machine.n_blocks):
-            if machine.spread[k] > 0.0:
+            if machine.spread[k] > 0.0 or state.floor > 0.0:
                 renew_block_spread(machine, state, store, k, owed_group(machine, store, k))
     total = 0.0
     if machine.n_fixed > 0:
@@ -227,6 +234,8 @@ def fill_caches(machine, state, store):
             for e in in_edges(machine, slot):
                 seen += machine.fixed[machine.in_indices[e]]
             state.seen_fixed[slot] = seen
+    if machine.self_tunes and machine.signed != UNSIGNED:
+        mark_shows(machine, state.shows_leader, int(state.leader))
 
 
 @kernel()

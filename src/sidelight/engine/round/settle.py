@@ -22,8 +22,8 @@ def count_round(state):
 
 @inlined()
 def count_paid(state, rest, before):
-    """Exploration is taken from all arms alike, and saves γ̄ of what they would have paid, ⟨L̂, Y⟩, this round."""
-    state.exploration_cost -= (1.0 - rest) * (state.top_paid - before)
+    """Exploration is taken from all arms alike, and saves γ̄ of what they would have paid, c + ⟨L̃, Y⟩, this round."""
+    state.exploration_cost -= (1.0 - rest) * (state.shift + state.top_paid - before)
 
 
 @inlined()
@@ -97,7 +97,7 @@ def settle(machine, state, store, n_touched, n_added):
                 varies = True
                 # After its solution: the exploration of the next round follows its distribution.
                 state.roots[k] = root_sum(store, record_of_block(machine, k))
-            if machine.any_spread and machine.spread[k] > 0.0:
+            if machine.any_spread and (machine.spread[k] > 0.0 or state.floor > 0.0):
                 varies = True
                 follow_spread(machine, state, store, k, owed_group(machine, store, k), n_inside)
     if varies:

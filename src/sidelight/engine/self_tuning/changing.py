@@ -16,8 +16,11 @@ from sidelight.engine._numba.bundles import record_of
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.calendar import NONE, WIDTH, enter, take
+from sidelight.engine.constants import FAILED
+from sidelight.engine.fields import ALL_LIFTED, UNSIGNED
 from sidelight.engine.graphs import (
     FIRST_OTHER,
+    MORE,
     OTHER,
     OWN,
     SAME,
@@ -29,17 +32,26 @@ from sidelight.engine.graphs import (
 from sidelight.engine.losses import cost_of, hear
 from sidelight.engine.random import next_turn, next_unit, round_word
 from sidelight.engine.self_tuning.choose import (
+    HEIGHT,
     candidates_at,
     cheapest,
     compare,
     direct,
+    directed,
     families_near,
+    lift,
+    mark_shows,
+    no_lift,
+    offer,
     offer_family,
+    offer_lifted,
     offer_none,
+    offer_shifts,
     offer_strength,
     one_graph,
     scale_in,
     see,
+    see_both,
 )
 from sidelight.engine.self_tuning.point import (
     POINT,
@@ -50,9 +62,10 @@ from sidelight.engine.self_tuning.point import (
     workspace_in,
     workspace_size,
 )
+from sidelight.engine.self_tuning.prices import COST, FLOOR, N_PRICES, SHIFT, STRENGTH, row_at
 
-RULE = ("order", "share", "play_share", "diameter", "first")
-"""State.rule, by the names of `planning.self_tuning.rule.SelfTuning`: s, c, c′, D and β_1."""
+RULE = ("order", "share", "play_share", "diameter", "first", "prices_from", "prices_step")
+"""State.rule: s, c, c′, D and β_1 of `planning.self_tuning.rule.SelfTuning`, and where its table begins."""
 
 NUMBERS = (
     "round",  # rounds learnt from
@@ -61,7 +74,7 @@ NUMBERS = (
     "unspent",  # costs that have not paid for a larger β yet
     "penalty",  # β_1·D + Σ ΔW
     "charged",  # Σ cost
-    "paid",  # Σ ⟨ℓ̂, X⟩, and X of the arms that nothing could reveal
+    "paid",  # Σ ⟨ℓ̃, X⟩, and what estimates missed
     "explored",  # Σ of what Z costs more than X, at most
     "least",  # the least sum, which is taken off all
     "lead",  # where the point was found last, near which it is looked for again
@@ -75,7 +88,8 @@ DRAW = (
     "beta",  # β
     "cost",  # what the round costs
     "extra",  # Σ [Z − X]₊
-    "unseen",  # Σ X over the arms that nothing reveals
+    "unseen",  # what estimates miss of arms that nothing reveals, at most
+    "shift",  # c
 )
 """What a record says of a draw, before X, Z and P of all arms."""
 N_DRAW = len(DRAW)
@@ -96,6 +110,7 @@ class State(NamedTuple):
     """All that changes while playing, and room to work in."""
 
     rule: np.ndarray  # by `RULE`
+    prices: np.ndarray  # its table (`prices`)
     numbers: np.ndarray  # by `NUMBERS`
     sums: np.ndarray  # (n,) Σ ℓ̂ above the least
     words: np.ndarray  # (4,) the random stream
@@ -106,11 +121,12 @@ class State(NamedTuple):
     losses: np.ndarray  # (n,) and their losses
 
 
-def new_state(rule: np.ndarray, n: int, words: np.ndarray) -> State:
+def new_state(rule: np.ndarray, table: np.ndarray, n: int, words: np.ndarray) -> State:
     """At round one, with nothing paid or learnt yet."""
     first = {"beta": rule[RULE.index("first")], "lead": 1.0}
     return State(
         rule=rule,
+        prices=table,
         numbers=np.array([first.get(name, 0.0) for name in NUMBERS]),
         sums=np.zeros(n),
         words=words,
@@ -152,8 +168,12 @@ def sums_of(state):
 
 
 @internal()
-def choose(state, graphs, k, record):
-    """Write X, Z and P of a round on graph k, and what it costs, to the record."""
+def choose(state, graphs, k, own, record):
+    """Write X, Z and P of a round on graph k, and what it costs, to the record.
+
+    On the plan's own graph it costs no more than the table says; and another graph may be shown afterwards, of which
+    a part may be told alone. That proves nothing for estimates above the leader's.
+    """
     noinline()
     n, now, point, work = graphs.n_arms, accounts_of(state), point_in(state.point, 0), work_of(state)
     graph = one_graph(graphs, k)
@@ -161,51 +181,94 @@ def choose(state, graphs, k, record):
     point.beta = 0.0
     evaluate(state, now.beta)
     leader, s = int(point.leader), rule_in(state.rule, 0).order
-    common = candidates_at(work, n, s, now.beta, leader, point.rest, 1.0)
-    # What X itself reveals is the same for all candidates; only what they explore differs.
-    see(graph, work.x, 1.0, work.seen_x)
-    offer_none(work, common)
-    tried, lean = 1, graphs.lean[k]
     # Where the graph is not known yet, nothing can be compared: explore for all that it may be.
     only = graphs.only[k] != 0
+    height = HEIGHT / (1.0 - s) if s < 1.0 else 0.0
+    floor = 1.0 / (now.beta * height) if s < 1.0 else 0.0
+    lifted = lift(graph, work, floor)
+    # What X itself reveals is the same for all candidates; only what they explore differs.
+    see(graph, work.x, 1.0, work.seen_x)
+    signed = graph.signed != UNSIGNED
+    above = signed and point.rest < 0.5 and not graph.fails and not own
+    if above:
+        mark_shows(graph, work.shows, leader)
+        see_both(graph, work, work.x, work.both_x)
+        see_both(graph, work, work.lift, work.both_lift)
+    loops = graph.lifted[leader] > 0.0
+    common = candidates_at(
+        work, n, s, now.beta, leader, point.rest, 1.0, lifted, floor, height, above, loops, graph.all_covered
+    )
+    tried = offer_none(work, common)
+    if graph.signed == ALL_LIFTED:
+        tried = offer_lifted(work, common, tried)
+    lean = graphs.lean[k]
     total = 0.0
     for family in range(1 if only else families_near(point.rest)):
         scale = scale_in(family, work, common)
-        total = direct(graph, work, leader, scale, 1.0)
+        total = directed(graph, work, common, scale, 1.0)
         if total > 0.0 and not only:
-            tried = offer_family(work, common, family, scale, total, tried)
+            tried = offer_family(work, common, family, scale, total, tried, signed)
         if total > 0.0 and family == 0 and lean != 0.0:
             # Lemma 4, where the graph is strongly observable, but not by self-loops alone.
             tried = offer_strength(work, common, lean / now.beta, scale, total, tried)
     best = tried - 1 if only else cheapest(work.costs, 0, tried)
-    strength = work.strengths[best]
+    if work.shifts[best] > 0.0:
+        scale = work.scales[best]
+        total = directed(graph, work, common, scale, 1.0) if work.strengths[best] > 0.0 else 0.0
+        tried = offer_shifts(work, common, total, best, tried)
+        best = cheapest(work.costs, 0, tried)
+    strength, scale, floor, shift = (
+        work.strengths[best],
+        work.scales[best],
+        work.floors[best],
+        work.shifts[best],
+    )
+    # The table is for what the plan's own graph explores, not for what is planned where it may be another.
+    cost, row = work.costs[best], safe_row(state) if own and not only else -1
+    if row >= 0 and state.prices[row + COST] < cost:
+        cost, strength, scale = state.prices[row + COST], state.prices[row + STRENGTH], 1.0
+        floor, shift = state.prices[row + FLOOR] / now.beta, state.prices[row + SHIFT]
+    raised = 1.0 if floor > 0.0 else 0.0
+    lifted = lift(graph, work, floor) if floor > 0.0 else 0.0
     # The direction of the candidate: another family may have been written last.
-    total = direct(graph, work, leader, work.scales[best], 1.0) if strength > 0.0 else 0.0
+    total = direct(graph, work, leader, scale, 1.0) if strength > 0.0 else 0.0
     draw = draw_in(record, 0)
     draw.drawn_at = now.round
     draw.beta = now.beta
-    draw.cost = work.costs[best]
-    rest = 1.0 - strength * total
+    draw.cost = cost
+    draw.shift = shift
+    rest = 1.0 - strength * total - raised * lifted
     for i in range(n):
+        explored = (strength * work.g[i] if strength > 0.0 else 0.0) + raised * work.lift[i]
+        shown = (strength * work.seen_g[i] if strength > 0.0 else 0.0) + raised * work.seen_lift[i]
         record[N_DRAW + i] = work.x[i]
-        record[N_DRAW + n + i] = rest * work.x[i] + (strength * work.g[i] if strength > 0.0 else 0.0)
-        seen = rest * work.seen_x[i] + (strength * work.seen_g[i] if strength > 0.0 else 0.0)
-        record[N_DRAW + 2 * n + i] = seen
+        record[N_DRAW + n + i] = rest * work.x[i] + explored
+        record[N_DRAW + 2 * n + i] = rest * work.seen_x[i] + shown
     sum_up(graphs, k, s, record)
+
+
+@inlined()
+def safe_row(state):
+    """Where the row of the table begins that belongs to β, −1 where there is none."""
+    rule = rule_in(state.rule, 0)
+    n_rows = state.prices.size // N_PRICES
+    row = row_at(accounts_of(state).beta, rule.prices_from, rule.prices_step, n_rows)
+    return row * N_PRICES if row >= 0 else -1
 
 
 @inlined()
 def sum_up(graphs, k, s, record):
     """What follows from X, Z and P."""
-    n = graphs.n_arms
-    extra = unseen = 0.0
+    n, draw = graphs.n_arms, draw_in(record, 0)
+    extra = unseen = missed = 0.0
     for i in range(n):
         x, z, seen = record[N_DRAW + i], record[N_DRAW + n + i], record[N_DRAW + 2 * n + i]
         extra += max(z - x, 0.0)
         unseen += 0.0 if seen > 0.0 else x
-    draw = draw_in(record, 0)
+        missed = missed if seen > 0.0 else draw.shift
     draw.extra = extra
-    draw.unseen = unseen
+    # Against an arm that nothing reveals, estimates miss up to c; what X has there counts as if it lost 1.
+    draw.unseen = (1.0 - draw.shift) * unseen + missed
     if s == 1.0 and reveals_all(graphs, k):
         # Hoeffding: nothing is estimated, and stability is a quarter of what it may be with estimates.
         draw.cost = min(draw.cost, 1.0 / (8.0 * draw.beta) + extra)
@@ -220,8 +283,8 @@ def reveals_all(graphs, k):
 
 
 @internal()
-def show(state, graphs, k, record):
-    """The draw in the record was one on graph k, as is known only now."""
+def show(state, graphs, k, more, record):
+    """The draw in the record was one on graph k, as is known only now; has it all edges that it was planned for?"""
     noinline()
     n, s, work = graphs.n_arms, rule_in(state.rule, 0).order, work_of(state)
     graph, draw = one_graph(graphs, k), draw_in(record, 0)
@@ -235,11 +298,12 @@ def show(state, graphs, k, record):
     see(graph, work.g, 1.0, work.seen_g)
     for i in range(n):
         record[N_DRAW + 2 * n + i] = work.seen_g[i]
+    no_lift(graph, work)
     # All of Z is exploration in the direction Z, of strength 1.
     common = candidates_at(work, n, s, draw.beta, leader, 1.0 - work.x[leader], 1.0)
-    work.strengths[0], work.kept[0] = 1.0, 0.0
-    compare(work, common, 1.0, 0, 1)
-    draw.cost = work.costs[0]
+    compare(work, common, 1.0, 0, offer(work, 0, 1.0, 0.0, 1.0, 0.0, draw.shift))
+    # More edges never cost more than was charged for those of the plan.
+    draw.cost = min(work.costs[0], draw.cost) if more else work.costs[0]
     sum_up(graphs, k, s, record)
 
 
@@ -284,14 +348,16 @@ def learn(state, count, record):
     noinline()
     now, draw, sums = accounts_of(state), draw_in(record, 0), state.sums
     n = sums.size
-    # What nothing can reveal counts as if it had lost 1: Lemma 1 charges X for it.
-    paid, saved = draw.unseen, 0.0
+    paid, saved = draw.unseen, draw.shift * draw.extra
     for index in range(count):
-        if state.losses[index] == 0.0:
+        amount = state.losses[index] - draw.shift
+        if amount == 0.0 or state.losses[index] == FAILED:
             continue
         i = state.targets[index]
         x, z, seen = record[N_DRAW + i], record[N_DRAW + n + i], record[N_DRAW + 2 * n + i]
-        estimate = min(state.losses[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        estimate = LARGEST_ESTIMATE if amount > 0.0 else 0.0
+        if seen > 0.0:
+            estimate = min(max(amount / seen, -LARGEST_ESTIMATE), LARGEST_ESTIMATE)
         # Estimates are those of the draw, with its P, whatever was learnt since.
         sums[i] += estimate
         paid += x * estimate
@@ -354,20 +420,20 @@ def decide(state, graphs, k, relation, record):
     """Draw an arm for a round on graph k, and record what learning from it will need."""
     next_turn(state.words)
     note_known(state, relation)
-    choose(state, graphs, k, record)
+    choose(state, graphs, k, relation == SAME, record)
     return draw_arm(state, record)
 
 
 @kernel()
 def weigh(state, graphs, k, record):
     """`decide` without drawing."""
-    choose(state, graphs, k, record)
+    choose(state, graphs, k, True, record)
 
 
 @kernel()
 def reconsider(state, graphs, k, relation, record):
     """The draw in a record turns out to have been one on graph k, which is this to the plan's own."""
-    show(state, graphs, k, record)
+    show(state, graphs, k, relation == MORE, record)
     note_shown(state, relation)
 
 
@@ -375,7 +441,8 @@ def reconsider(state, graphs, k, relation, record):
 def observe(state, graphs, k, arm, revealed, record):
     """Learn losses in increasing order of arms; False, and no change, if one is outside [0, 1]."""
     for index in range(revealed.size):
-        if not 0.0 <= revealed[index] <= 1.0:  # also NaN
+        told = revealed[index]
+        if not (0.0 <= told <= 1.0 or (told == FAILED and graphs.out_chance.size > 0)):  # also NaN
             return False
         state.losses[index] = revealed[index]
     learn(state, list_revealed_in(graphs, k, arm, state.targets), record)
@@ -399,12 +466,15 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
         next_turn(state.words)
         at = enter(calendar, t, 0)
         record = calendar.kept[at * width : (at + 1) * width]
-        k = UNKNOWN if accounts_of(state).repair != 0.0 else OWN
+        k, own = UNKNOWN if accounts_of(state).repair != 0.0 else OWN, True
         if not after:
             k = FIRST_OTHER + graph_of(sequence, round_word(key, t), t)
             note_known(state, graphs.relation[k])
-        choose(state, graphs, k, record)
+            own = graphs.relation[k] == SAME
+        choose(state, graphs, k, own, record)
         arm = draw_arm(state, record)
+        if k == UNKNOWN:  # until another is shown, it is on the plan's own graph
+            show(state, graphs, OWN, False, record)
         calendar.drawn[at] = arm
         cost += cost_of(world, function, t, arm)
         if plays.size > 0:
@@ -422,8 +492,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             # All losses were checked before: what fails to be revealed must not be refused either.
             if graphs.out_chance.size > 0:
                 drop_failed(graphs, k, word, arm, state.targets, state.losses, count)
-            if after:
-                show(state, graphs, k, record)
+            if after and graphs.relation[k] != SAME:
+                show(state, graphs, k, graphs.relation[k] == MORE, record)
                 note_shown(state, graphs.relation[k])
             learn(state, count, record)
             at = take(calendar, t)

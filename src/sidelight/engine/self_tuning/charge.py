@@ -1,10 +1,14 @@
 """What a round costs, arm by arm, and its estimate from the round's own draw: docs/theory/self-tuning.md, section 2.
 
-With q_i = X_i^{1−s}/(βP_i) and r_i = X_i^{1−s}/(βP_I) an arm costs A_i + Z_i − X_i, if that is positive, where
+With q_i = X_i^{1−s}/(βP_i), r_i = X_i^{1−s}/(βP_I) and the shift c an arm costs the larger of
 
-    A_i = X_i·ψ(q_i),   for the leader I the smaller of that and B = Σ_{i≠I} X_i·ψ₋(r_i).
+    min(c·X_i·ψ₋(c·q_i), c(1−X_i))   and   (1−c)·X_i·ψ((1−c)·q_i) + Z_i − X_i,
 
-In place of B stands an upper bound that needs two numbers: (Σ_{i≠I} X_i^{2−s})·ψ₋(r̄)/(r̄βP_I) with r̄ ≥ every r_i.
+and no less than 0. Estimates may be counted above that of the leader I instead: then it costs the larger of B_0 and
+B_1 + Z_I − X_I, with B_1 = Σ_{i≠I} (1−c)X_i·ψ₋((1−c)r_i) and B_0 = Σ_{i≠I} cX_i·ψ(cr_i), and others cost
+J·(f(u−v) − f(u) − f(−v)) more, J being how likely they are seen together with I. Where c = 0 that is never positive,
+and left out: docs/theory/signed.md, section 2. In place of B_1 stands an upper bound that needs two numbers,
+(1−c)²(Σ_{i≠I} X_i^{2−s})·ψ₋(r̄)/(r̄βP_I) with r̄ ≥ every (1−c)r_i.
 
 A round is charged with the term of the arm that is drawn, over Z_i: in expectation all of the cost, and never more
 than 1. It is read before anything is learnt.
@@ -16,8 +20,9 @@ its losses are: ⟨ℓ, X⟩ + β·ln Σ X_i·e^{−ℓ_i/β}. That is charged t
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.fields import SEEN_BY_ALL
-from sidelight.engine.round.probabilities import seen_probability, varying
+from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_OTHERS
+from sidelight.engine.round.indexing import in_edges
+from sidelight.engine.round.probabilities import chance_of, played, seen_probability, varying
 from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
 from sidelight.engine.simplex.point import is_entropy, root, value
 from sidelight.engine.simplex.store import ENTROPY_LIST, N_BUCKETS, POWER_BUCKETS, POWER_LIST, group
@@ -63,6 +68,65 @@ def pays(s, x, root, seen):
 
 
 @inlined()
+def gained(s, c, x, root, seen):
+    """What an arm costs that did not lose: c·x·ψ₋(c·root/seen), and c(1 − x) at most, as no X exceeds 1."""
+    return min(c * gains(s, x, c * root, seen), c * (1.0 - x)) if c > 0.0 else 0.0
+
+
+@inlined()
+def gains(s, x, root, seen):
+    """x·ψ₋(root/seen), infinite beyond the pole."""
+    if s == 0.5:
+        return x * root / (2.0 * seen - root) if root < 2.0 * seen else math.inf
+    return x * general_psi_minus(root / seen, s) if root < 1e300 * seen else math.inf
+
+
+@inlined()
+def falls_by(s, v, x, root):
+    """f(v), what an estimate v takes from the stability of an arm; root is X^{1−s}/β. No X exceeds 1."""
+    if s == 0.5:
+        room = 2.0 + root * v
+        paid = x * v * v * root / (room if room > TINY else TINY)
+        return paid if v >= 0.0 else min(paid, -v * (1.0 - x))
+    if v >= 0.0:
+        return v * pays(s, x, v * root, 1.0)
+    return -v * min(gains(s, x, -v * root, 1.0), 1.0 - x)
+
+
+@inlined()
+def above_leader(s, c, x, root, seen, more, both, seen_leader):
+    """What an arm costs, at most, if estimates are counted above the leader's; root is X^{1−s}/β, more is Z − X."""
+    most = 0.0
+    for lost in (0.0, 1.0):
+        u = (lost - c) / seen
+        own = falls_by(s, u, x, root)
+        for leader_lost in (0.0, 1.0):
+            v = (leader_lost - c) / seen_leader
+            together = falls_by(s, u - v, x, root) - own - falls_by(s, -v, x, root)
+            most = max(most, seen * own + lost * more + both * together)
+    return most
+
+
+@inlined()
+def of_leader(s, c, x, others, largest, seen, more):
+    """What the leader costs then: others = Σ_{i≠I} X_i^{2−s}, largest ≥ X_i^{1−s} for i ≠ I, seen = βP_I."""
+    lost = (1.0 - c) * shifted(s, (1.0 - c) * others, (1.0 - c) * largest, seen)
+    return max(min(0.5 * c * c * others / seen, c * (1.0 - x)), lost + more)
+
+
+@inlined()
+def is_allowed(s, shift, most, explored):
+    """May losses be shifted where no c·q exceeds shift·`most` and so much is explored? Then no charge exceeds 1."""
+    return shift * gains(s, 1.0, shift * most, 1.0) <= 1.0 - explored
+
+
+@inlined()
+def is_allowed_above(s, shift, most, others, explored):
+    """The same where estimates are counted above the leader's, which leads to no r above `others`, and X_I > ½."""
+    return gains(s, 1.0, shift * most + (1.0 - shift) * others, 1.0) <= 1.0 - explored
+
+
+@inlined()
 def shifted(s, others, largest, seen):
     """The bound of B: others = Σ_{i≠I} X_i^{2−s}, largest ≥ X_i^{1−s} for i ≠ I, seen = βP_I."""
     if not largest < 1e300 * seen:
@@ -85,7 +149,7 @@ def estimated_cost(machine, state, store, slot):
     noinline()
     # In the worst case the bound itself is charged, whatever is drawn: no estimate could exceed the budget.
     cost = state.worst_cost
-    if state.worst_case == 0.0:
+    if state.priced == 0.0:
         gamma = state.gamma
         # The distribution that the arm was drawn from: nothing has been learnt yet.
         x = value(store, 0, 1 + slot)
@@ -94,15 +158,49 @@ def estimated_cost(machine, state, store, slot):
             explored += machine.fixed[slot]
         z = (1.0 - gamma) * x + explored
         seen = state.beta * seen_probability(machine, state, store, slot, z, 1.0 - gamma)
-        s = machine.order
-        paid = pays(s, x, root_of(store, slot), seen)
-        if slot == int(state.leader):
-            others, largest = beside_leader(machine, store, slot, x)
-            paid = min(paid, shifted(s, others, largest, seen))
+        s, c, inverse = machine.order, state.shift, root_of(store, slot)
         # Z − X without cancellation
-        over = paid + (explored - gamma * x)
+        more = explored - gamma * x
+        if c > 0.0 and state.above_leader != 0.0:
+            over = cost_above_leader(machine, state, store, slot, x, inverse, seen, more)
+        else:
+            paid = (1.0 - c) * pays(s, x, (1.0 - c) * inverse, seen)
+            if c == 0.0 and slot == int(state.leader):
+                others, largest = beside_leader(machine, store, slot, x)
+                paid = min(paid, shifted(s, others, largest, seen))
+            over = max(paid + more, gained(s, c, x, inverse, seen))
         cost = min(over / z, 1.0) if over > 0.0 else 0.0
     return cost
+
+
+@inlined(needs="tuned", gives=0.0)
+def cost_above_leader(machine, state, store, slot, x, inverse, seen, more):
+    """The part of `slot` in what a round costs whose estimates are counted above the leader's; seen is βP."""
+    leader, beta, s, c = int(state.leader), state.beta, machine.order, state.shift
+    if slot == leader:
+        others, largest = beside_leader(machine, store, slot, x)
+        return of_leader(s, c, x, others, largest, seen, more)
+    rest = 1.0 - state.gamma
+    z = played(machine, state, store, leader, rest)
+    of_both = seen_with(machine, state, store, slot, rest)
+    seen_leader = seen_probability(machine, state, store, leader, z, rest)
+    how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[slot]
+    if how == SEEN_BY_ALL:
+        of_both = seen_leader
+    elif how == SEEN_BY_OTHERS:
+        of_both = seen_leader - played(machine, state, store, slot, rest) * state.shows_leader[slot]
+    return above_leader(s, c, x, inverse / beta, seen / beta, more, max(of_both, 0.0), seen_leader)
+
+
+@inlined()
+def seen_with(machine, state, store, slot, rest):
+    """How likely a slot is seen along edges together with the leader."""
+    total = 0.0
+    for e in in_edges(machine, slot):
+        u = machine.in_indices[e]
+        if state.shows_leader[u] > 0.0:
+            total += played(machine, state, store, u, rest) * chance_of(machine, e) * state.shows_leader[u]
+    return total
 
 
 @inlined()
@@ -210,4 +308,4 @@ def is_due(state, store):
     if state.charged > state.charged_limit or (state.worst_case == 0.0 and state.slack < 1.0):
         return True
     x = value(store, 0, 1 + int(state.leader))
-    return not state.leader_low <= x <= state.leader_high or state.gamma > MOST_EXPLORED
+    return not state.leader_low <= x <= state.leader_high or state.gamma > state.most_explored

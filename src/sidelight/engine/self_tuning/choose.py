@@ -1,7 +1,8 @@
-"""How much to explore on the graph of a round: candidates, and what a round costs that explores with them.
+"""How to play a round on its graph: candidates, and what a round costs that is played with them.
 
 An exploration is b·g: the direction g covers the arms that need it, and b is its strength. Candidates are b = 0, nine
-strengths of each of two families, and some beside them. The graph is an argument: the `machine` of a memory, or one
+strengths of each of two families, and some beside them; and shifts c of the losses, where every arm is covered, or
+lifted so that it shows itself often enough. The graph is an argument: the `machine` of a memory, or one
 of a list (`one_graph`), which has the same names. Whoever plays decides which candidate is taken: `retune.choose` on
 a plan's own graph, where a choice holds for many rounds, `changing.choose` where every round has a graph of its own.
 """
@@ -11,16 +12,39 @@ from typing import Any, NamedTuple
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, pointer
-from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
+from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_OTHERS, SEEN_BY_SELF
 from sidelight.engine.round.indexing import in_edges, is_own, out_edges
 from sidelight.engine.round.probabilities import chance_of, reveal_chance
 from sidelight.engine.round.spread import covered_edges, covered_gain
-from sidelight.engine.self_tuning.charge import pays, shifted
+from sidelight.engine.self_tuning.charge import (
+    MOST_EXPLORED,
+    TINY,
+    above_leader,
+    gained,
+    is_allowed,
+    is_allowed_above,
+    of_leader,
+    pays,
+    shifted,
+)
+from sidelight.engine.self_tuning.point import MOST_TRIED
 
 STRENGTHS = 9
 """Strengths of a family, a factor of √2 apart, the third of which is that of Lemma 2 or 3."""
 PIECE = 256
 """Arms that are looked at together: seven numbers each, 14 KB."""
+SHIFT = 0.42
+"""The shift that is tried with every strength; with the best of them others are."""
+SHIFTS = (0.2, 1.0 / 3.0, 0.5)
+"""Those: in the bounds shifts are near ⅓ on covered arms and near ½ on lifted ones."""
+GROWN = 1.2
+"""So much, at most, 1 − X_I grows before a choice is made again (`retune.MOVED`)."""
+HEIGHT = 1.0
+"""Arms are lifted until q ≤ this over 1 − s: at order ½ and c = ½ no round is charged more than 1 up to there."""
+LAG = 1.33
+"""What is explored on large graphs may lag behind, by this factor of q at most (`spread.FREE_WINDOWS`)."""
+FULL = 0.9
+"""What is explored with a shift may grow by a ninth, at least, before the choice is made again."""
 CLEARLY = 1.0 - 1e-9
 """Only costs that are smaller by more than rounding count: where arms are alike, many are equal."""
 
@@ -51,6 +75,9 @@ class OneGraph(NamedTuple):
     universal: Any
     cover: Any
     inverse_load: Any
+    lifted: Any
+    signed: int
+    all_covered: bool
 
 
 @inlined()
@@ -71,7 +98,7 @@ def one_graph(graphs, k):
         pointer(graphs.in_arms, 0, graphs.in_arms.size),
         -1,
         -1,
-        graphs.out_chance.size > 0,
+        graphs.fails[k],  # of a list in which others' may, its chances are all 1
         pointer(graphs.out_chance, 0, graphs.out_chance.size),
         pointer(graphs.in_chance, 0, graphs.in_chance.size),
         pointer(graphs.out_share, 0, graphs.out_share.size),
@@ -87,6 +114,9 @@ def one_graph(graphs, k):
         pointer(graphs.universal, first, end),
         cover,
         pointer(graphs.inverse_load, arms, arms + n),
+        pointer(graphs.lifted, arms, arms + n),
+        graphs.signed[k],
+        graphs.covered[k],
     )
 
 
@@ -124,6 +154,28 @@ def mark_shown(graph, work, leader):
             work.shown[graph.out_indices[row.start + index]] = reveal_chance(graph, row.start + index)
         elif not is_own(graph, leader, graph.universal[index - n_explicit]):
             work.shown[graph.universal[index - n_explicit]] = 1.0
+
+
+@inlined()
+def mark_shows(graph, out, leader):
+    """Mark who reveals the leader, by how likely they do."""
+    how = graph.seen_by if graph.seen_by >= 0 else graph.seen_how[leader]
+    everyone = how in (SEEN_BY_ALL, SEEN_BY_OTHERS)
+    for i in range(graph.n_arms):
+        out[i] = 1.0 if everyone and (i != leader or how == SEEN_BY_ALL) else 0.0
+    if not everyone:
+        for e in in_edges(graph, leader):
+            out[graph.in_indices[e]] = chance_of(graph, e)
+
+
+@inlined()
+def see_both(graph, work, values, out):
+    """`see` of arms together with the leader, who must be marked."""
+    total = 0.0
+    for i in range(graph.n_arms):
+        work.marked[i] = values[i] * work.shows[i]
+        total += work.marked[i]
+    see(graph, work.marked, total, out)
 
 
 @inlined()
@@ -188,25 +240,132 @@ class Candidates(NamedTuple):
     others: float  # Σ X^{2−s} over all arms but the leader
     largest: float  # no less than X^{1−s} of any of those
     likely: float  # the part of stability that counts where likely costs are compared
+    lifted: float  # Σ of what lifted arms are lifted by, 0 if none is
+    floor: float  # to X^{1−s} times this
+    height: float  # and no q of those exceeds this over 1 − γ
+    above: bool  # may estimates be counted above the leader's where losses are shifted?
+    lead_loops: bool  # does the leader always show itself?
+    covered: bool  # are all arms covered?
+    lag: float  # by how much q may exceed 1/(βb) where exploration lags behind
 
 
 @inlined()
-def candidates_at(work, n, s, beta, leader, rest, likely):
+def candidates_at(
+    work, n, s, beta, leader, rest, likely, lifted=0.0, floor=0.0, height=0.0, above=False, loops=False,
+    covered=False, lag=1.0,
+):  # fmt: skip
     """Candidates at the point in the workspace."""
     others = largest = 0.0
     for i in range(n):
         if i != leader:
             others += work.x[i] * work.root[i]
             largest = max(largest, work.root[i])
-    return Candidates(n, s, beta, leader, rest, others, largest, likely)
+    return Candidates(
+        n, s, beta, leader, rest, others, largest, likely, lifted, floor, height, above, loops, covered, lag
+    )
+
+
+@inlined()
+def offer(work, tried, strength, kept, scale, floor=0.0, shift=0.0, above=0.0, limit=MOST_EXPLORED):
+    """Add a candidate, to be played while no more than `limit` is explored; return how many are tried then."""
+    if tried == MOST_TRIED:
+        return tried
+    work.strengths[tried], work.kept[tried], work.scales[tried] = strength, kept, scale
+    work.floors[tried], work.shifts[tried] = floor, shift
+    work.leads[tried], work.limits[tried] = above, limit
+    return tried + 1
+
+
+@inlined()
+def offer_shift(work, common, strength, scale, total, shift, tried):
+    """Add a shift to a strength, with arms lifted and without, where that is allowed."""
+    if common.covered and strength > 0.0:
+        tried = offer_signed(work, common, strength, scale, total, shift, False, tried)
+    if common.floor > 0.0:
+        tried = offer_signed(work, common, strength, scale, total, shift, True, tried)
+    return tried
+
+
+@inlined()
+def offer_signed(work, common, strength, scale, total, shift, lifts, tried):
+    """`offer_shift` with arms lifted or not, and estimates counted above 0 or above the leader's."""
+    explored = strength * total + (common.lifted if lifts else 0.0)
+    floor = common.floor if lifts else 0.0
+    limit = min(2.0 * explored + 0.05, 0.5)
+    if explored > FULL * limit:
+        return tried
+    rest, lead = GROWN * common.rest, 1.0 - GROWN * common.rest
+    # Covered arms have q ≤ 1/(βb), the leader 1/scale times as much, and lifted ones what they are lifted for.
+    most = common.height / (1.0 - limit) if lifts else 0.0
+    if strength > 0.0:
+        most = max(most, common.lag / (common.beta * strength))
+    leaders = most / scale if scale < 1.0 else most
+    if is_allowed(common.order, shift, leaders, limit):
+        tried = offer(work, tried, strength, 0.0, scale, floor, shift, 0.0, limit)
+    if common.above and lead > 0.5:
+        # r = X^{1−s}/(βP_I), and X ≤ 1 − X_I: the leader is covered, or shows itself when it is played
+        others = leaders * (rest / lead) ** (1.0 - common.order)
+        if common.lead_loops:
+            others = rest ** (1.0 - common.order) / (common.beta * lead * (1.0 - limit))
+        if is_allowed_above(common.order, shift, most, others, limit):
+            tried = offer(work, tried, strength, 0.0, scale, floor, shift, 1.0, limit)
+    return tried
 
 
 @inlined()
 def offer_none(work, common):
     """Candidate 0: play X as it is."""
-    work.strengths[0] = work.kept[0] = 0.0
-    work.scales[0] = 1.0
-    compare(work, common, 0.0, 0, 1)
+    tried = offer(work, 0, 0.0, 0.0, 1.0)
+    compare(work, common, 0.0, 0, tried)
+    return tried
+
+
+@inlined()
+def offer_lifted(work, common, tried):
+    """A shift where all arms are lifted, and nothing is explored beside."""
+    after = offer_shift(work, common, 0.0, 1.0, 0.0, SHIFT, tried)
+    compare(work, common, 0.0, tried, after)
+    return after
+
+
+@inlined()
+def offer_shifts(work, common, total, best, tried):
+    """Add other shifts to a candidate, in whose direction G is `total`."""
+    after = tried
+    for shift in SHIFTS:
+        after = offer_shift(work, common, work.strengths[best], work.scales[best], total, shift, after)
+    compare(work, common, total, tried, after)
+    return after
+
+
+@inlined()
+def lift(graph, work, floor):
+    """Write by what the arms of a graph that can be lifted are lifted to a floor; return the total."""
+    total = 0.0
+    for i in range(graph.n_arms):
+        work.lift[i] = max(floor * work.root[i] - work.x[i], 0.0) * graph.lifted[i]
+        work.seen_lift[i] = 0.0
+        total += work.lift[i]
+    if total > 0.0:
+        see(graph, work.lift, total, work.seen_lift)
+    return total
+
+
+@inlined()
+def directed(graph, work, common, scale, margin):
+    """`direct`, and how likely g shows arms together with the leader, where that is needed."""
+    total = direct(graph, work, common.leader, scale, margin)
+    if common.above and total > 0.0:
+        see_both(graph, work, work.g, work.both_g)
+    return total
+
+
+@inlined()
+def no_lift(graph, work):
+    """`lift` where no arm can be lifted."""
+    for i in range(graph.n_arms):
+        work.lift[i] = work.seen_lift[i] = 0.0
+    return 0.0
 
 
 @inlined()
@@ -228,8 +387,11 @@ def scale_in(family, work, common):
 
 
 @internal()
-def offer_family(work, common, family, scale, total, tried):
-    """Add the strengths of a family whose directions add up to `total`; return how many are tried then."""
+def offer_family(work, common, family, scale, total, tried, signed):
+    """Add the strengths of a family whose directions add up to `total`, with shifts too if `signed`.
+
+    Returns how many are tried then.
+    """
     noinline()
     # Lemma 2 balances stability against exploration at this strength; near a vertex Lemma 3 asks for another.
     top = 1.0 / math.sqrt(2.0 * common.beta * total)
@@ -238,9 +400,10 @@ def offer_family(work, common, family, scale, total, tried):
     first = tried
     for k in range(STRENGTHS):
         # b·G ≤ ½, so that at least half of what is played is X.
-        work.strengths[tried] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
-        work.kept[tried], work.scales[tried] = 0.0, scale
-        tried += 1
+        b = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
+        tried = offer(work, tried, b, 0.0, scale)
+        if signed:
+            tried = offer_shift(work, common, b, scale, total, SHIFT, tried)
     compare(work, common, total, first, tried)
     return tried
 
@@ -248,10 +411,9 @@ def offer_family(work, common, family, scale, total, tried):
 @inlined()
 def offer_strength(work, common, strength, scale, total, tried):
     """Add one strength of the direction at hand."""
-    work.strengths[tried] = min(strength, 0.5 / total)
-    work.kept[tried], work.scales[tried] = 0.0, scale
-    compare(work, common, total, tried, tried + 1)
-    return tried + 1
+    after = offer(work, tried, min(strength, 0.5 / total), 0.0, scale)
+    compare(work, common, total, tried, after)
+    return after
 
 
 @internal()
@@ -265,9 +427,7 @@ def offer_kept(work, common, scale, total, first, tried):
         b = min(nearest * 2.0 ** (0.5 * (k // 2 - 1)), 0.5 / total)
         share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / common.rest)
         if share > 0.0:
-            work.strengths[tried], work.kept[tried] = b, share * work.x[common.leader]
-            work.scales[tried] = scale
-            tried += 1
+            tried = offer(work, tried, b, share * work.x[common.leader], scale)
     compare(work, common, total, first, tried)
     return tried
 
@@ -284,8 +444,10 @@ def cheapest(costs, first, end):
 
 @internal()
 def compare(work, common, total, begin, end):
-    """Write what rounds cost that explore b·g, Σg = total, for some strengths b, each with a part of the leader kept:
-    at most, Σ [A + Z − X]₊, and likely, with the mean losses so far, Σ ℓ̄·(likely·A + Z − X).
+    """Write what rounds cost that are played with some candidates, all of which explore b·g with Σg = total.
+
+    At most, Σ max{stability if ℓ = 0, stability if ℓ = 1 and Z − X}, and likely, with the mean losses so far in the
+    place of ℓ and a part of stability.
     """
     noinline()
     n, strengths, kept, costs, likely = common.n_arms, work.strengths, work.kept, work.costs, work.likely
@@ -295,47 +457,90 @@ def compare(work, common, total, begin, end):
     # A piece of the arms at a time, which stays in the nearest cache for all strengths.
     for first in range(0, n, PIECE):
         for k in range(begin, end):
-            most, mean = cost_of(work, common, first, min(first + PIECE, n), strengths[k], kept[k], total)
+            most, mean = cost_of(work, common, first, min(first + PIECE, n), k, total)
             costs[k] += most
             likely[k] += mean
-    # The leader's part: its own exploration, and the smaller of two.
-    leader = common.leader
-    x, mean = work.x[leader], work.mean[leader]
+    # The leader's part: its own exploration, and what others pay if estimates are counted above its own.
+    leader, s = common.leader, common.order
+    x, mean, root = work.x[leader], work.mean[leader], work.root[leader]
     for k in range(begin, end):
-        b, more = strengths[k], strengths[k] * (work.g[leader] - total * x) - kept[k] * x
-        seen = (1.0 - b * total - kept[k]) * work.seen_x[leader] + b * work.seen_g[leader]
+        b, c, lifts = strengths[k], work.shifts[k], 1.0 if work.floors[k] > 0.0 else 0.0
+        gamma = b * total + kept[k] + lifts * common.lifted
+        more = b * work.g[leader] + lifts * work.lift[leader] + kept[k] - gamma * x
+        seen = (1.0 - gamma) * work.seen_x[leader] + b * work.seen_g[leader] + lifts * work.seen_lift[leader]
         seen = common.beta * (seen + kept[k] * work.shown[leader])
-        plain = pays(common.order, x, work.root[leader], seen)
-        paid = min(plain, shifted(common.order, common.others, common.largest, seen))
-        costs[k] += max(paid + more + kept[k], 0.0) - max(plain + more, 0.0)
-        likely[k] += mean * (common.likely * (paid - plain) + kept[k])
+        paid, other = (1.0 - c) * pays(s, x, (1.0 - c) * root, seen), gained(s, c, x, root, seen)
+        if c == 0.0:
+            paid = min(paid, shifted(s, common.others, common.largest, seen))
+        most = max(paid + more, other)
+        if work.leads[k] > 0.0:
+            paid, other = max(of_leader(s, c, x, common.others, common.largest, seen, more) - more, 0.0), 0.0
+            most = max(paid + more, 0.0)
+        costs[k] += most
+        likely[k] += mean * (common.likely * paid + more) + (1.0 - mean) * common.likely * other
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def cost_of(work, common, first, end, b, kept, total):
-    """The part of slots first..end, as if none were the leader."""
+def cost_of(work, common, first, end, k, total):
+    """The part of slots first..end, but for the leader, in what candidate k costs."""
     s, likely = common.order, common.likely
+    b, kept, c, lifts = work.strengths[k], work.kept[k], work.shifts[k], 1.0 if work.floors[k] > 0.0 else 0.0
     points, roots = offset(work.x, first), offset(work.root, first)
     seen_point, g = offset(work.seen_x, first), offset(work.g, first)
     seen_g, shown, means = offset(work.seen_g, first), offset(work.shown, first), offset(work.mean, first)
-    # Z = (1 − γ)·X + b·g, and what is kept on the leader: its own term is corrected by `compare`.
-    gamma = b * total + kept
+    lift, seen_lift = offset(work.lift, first), offset(work.seen_lift, first)
+    # Z = (1 − γ)·X + b·g + lifts, and what is kept on the leader, whose own term is that of `compare`.
+    gamma = b * total + kept + lifts * common.lifted
     keep, explored, by_leader = common.beta * (1.0 - gamma), common.beta * b, common.beta * kept
+    lifted, leader = common.beta * lifts, common.leader - first
     most = mean = 0.0
+    if work.leads[k] > 0.0:
+        both_x, both_g, both_lift = (
+            offset(work.both_x, first),
+            offset(work.both_g, first),
+            offset(work.both_lift, first),
+        )
+        at = common.leader
+        seen_leader = (
+            keep * work.seen_x[at] + explored * work.seen_g[at] + lifted * work.seen_lift[at]
+        ) / common.beta
+        for i in range(end - first):
+            seen = (keep * seen_point[i] + explored * seen_g[i] + lifted * seen_lift[i]) / common.beta
+            both = (keep * both_x[i] + explored * both_g[i] + lifted * both_lift[i]) / common.beta
+            x, more, m = points[i], b * g[i] - gamma * points[i] + lifts * lift[i], means[i]
+            if i == leader:
+                continue
+            if not (seen > 0.0 and seen_leader > 0.0):  # what estimates miss
+                most += max(c * (1.0 - x), (1.0 - c) * x + more)
+            else:
+                most += above_leader(s, c, x, roots[i] / common.beta, seen, more, both, seen_leader)
+                lost = pays(s, x, (1.0 - c) * roots[i], common.beta * seen)
+                mean += m * (likely * (1.0 - c) * lost + more)
+                mean += (1.0 - m) * likely * gained(s, c, x, roots[i], common.beta * seen)
+        return most, mean
     if s == 0.5:  # on its own, so that it vectorises
         for i in range(end - first):
-            x = points[i]
-            seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * shown[i]
-            paid = pays(0.5, x, roots[i], seen)
-            more = b * g[i] - gamma * x
-            most += paid + more if paid + more > 0.0 else 0.0
-            mean += means[i] * (likely * paid + more)
+            x, root, m = points[i], (1.0 - c) * roots[i], means[i] if i != leader else 0.0
+            seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * shown[i] + lifted * seen_lift[i]
+            paid = (1.0 - c) * pays(0.5, x, root, seen)
+            more = b * g[i] - gamma * x + lifts * lift[i]
+            low = c * c * roots[i]
+            room = 2.0 * seen - c * roots[i]
+            other = low * x / (room if room > TINY else TINY)
+            other = other if other < c * (1.0 - x) else c * (1.0 - x)
+            over = paid + more
+            over = over if over > other else other
+            most += over if i != leader else 0.0
+            mean += (m * (likely * paid + more) + (1.0 - m) * likely * other) if i != leader else 0.0
         return most, mean
     for i in range(end - first):
-        x = points[i]
-        seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * shown[i]
-        paid = pays(s, x, roots[i], seen)
-        more = b * g[i] - gamma * x
-        most += paid + more if paid + more > 0.0 else 0.0
-        mean += means[i] * (likely * paid + more)
+        if i == leader:
+            continue
+        x, m = points[i], means[i]
+        seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * shown[i] + lifted * seen_lift[i]
+        paid = (1.0 - c) * pays(s, x, (1.0 - c) * roots[i], seen)
+        more = b * g[i] - gamma * x + lifts * lift[i]
+        other = gained(s, c, x, roots[i], seen)
+        most += max(paid + more, other)
+        mean += m * (likely * paid + more) + (1.0 - m) * likely * other
     return most, mean

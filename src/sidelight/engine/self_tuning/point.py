@@ -10,7 +10,10 @@ Raising β from one value to another costs the difference of their W: that is th
 """
 
 import math
+from collections import namedtuple
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from sidelight.engine._numba.bundles import record_of
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
@@ -35,50 +38,57 @@ POINT = (
 """What `evaluate_point` finds, besides X itself."""
 point_in = record_of("point", POINT)
 
-MOST_TRIED = 32
-"""Strengths of exploration that are compared in one choice, at most."""
+MOST_TRIED = 128
+"""Ways to play that are compared in one choice, at most."""
 
-
-class Workspace(NamedTuple):
-    """Room for one choice: n numbers of each kind by arm, then `MOST_TRIED` of each kind by strength."""
-
-    x: Any  # X at the point that was evaluated last
-    root: Any  # X^{1−s}
-    seen_x: Any  # how likely each arm is seen by X
-    g: Any  # what strength 1 explores
-    seen_g: Any  # how likely each arm is seen by g
-    shown: Any  # how likely the leader reveals each arm
-    mean: Any  # mean loss so far
-    strengths: Any
-    kept: Any  # what of the leader is kept out of what exploration takes
-    costs: Any  # what a round costs at most
-    likely: Any  # and what it likely costs, with the mean losses so far
-    scales: Any  # by what exploration for the leader's sake is scaled
+BY_ARM = (
+    "x",  # X at the point that was evaluated last
+    "root",  # X^{1−s}
+    "seen_x",  # how likely each arm is seen by X
+    "g",  # what strength 1 explores
+    "seen_g",  # how likely each arm is seen by g
+    "shown",  # how likely the leader reveals each arm
+    "mean",  # mean loss so far
+    "lift",  # by what each arm is lifted
+    "seen_lift",  # how likely each arm is seen by that
+    "shows",  # how likely each arm reveals the leader
+    "both_x",  # how likely each arm is seen together with the leader by X,
+    "both_g",  # by g,
+    "both_lift",  # and by what arms are lifted by
+    "marked",  # scratch for that
+)
+BY_CANDIDATE = (
+    "strengths",
+    "kept",  # what of the leader is kept out of what exploration takes
+    "costs",  # what a round costs at most
+    "likely",  # and what it likely costs, with the mean losses so far
+    "scales",  # by what exploration for the leader's sake is scaled
+    "floors",  # floor of lifted arms, 0 where none is
+    "shifts",  # what is subtracted from losses
+    "leads",  # 1 if stability is that of estimates above the leader's, 0 if above 0
+    "limits",  # how much may be explored at most for that
+)
+Workspace = namedtuple("Workspace", (*BY_ARM, *BY_CANDIDATE))  # type: ignore[misc]
+"""Room for one choice: n numbers of each kind by arm, then `MOST_TRIED` of each kind by way to play."""
 
 
 def workspace_size(n: int) -> int:
     """Numbers in the workspace of n arms."""
-    return 7 * n + 5 * MOST_TRIED
+    return len(BY_ARM) * n + len(BY_CANDIDATE) * MOST_TRIED
 
 
 @inlined()
 def workspace_in(cells, n):
     """The workspace in these cells."""
-    tried = offset(cells, 7 * n)
-    return Workspace(
-        cells,
-        offset(cells, n),
-        offset(cells, 2 * n),
-        offset(cells, 3 * n),
-        offset(cells, 4 * n),
-        offset(cells, 5 * n),
-        offset(cells, 6 * n),
-        tried,
-        offset(tried, MOST_TRIED),
-        offset(tried, 2 * MOST_TRIED),
-        offset(tried, 3 * MOST_TRIED),
-        offset(tried, 4 * MOST_TRIED),
-    )
+    tried = offset(cells, 14 * n)
+    return Workspace(  # type: ignore[call-arg]
+        cells, offset(cells, n), offset(cells, 2 * n), offset(cells, 3 * n), offset(cells, 4 * n),
+        offset(cells, 5 * n), offset(cells, 6 * n), offset(cells, 7 * n), offset(cells, 8 * n),
+        offset(cells, 9 * n), offset(cells, 10 * n), offset(cells, 11 * n), offset(cells, 12 * n),
+        offset(cells, 13 * n), tried, offset(tried, MOST_TRIED), offset(tried, 2 * MOST_TRIED),
+        offset(tried, 3 * MOST_TRIED), offset(tried, 4 * MOST_TRIED), offset(tried, 5 * MOST_TRIED),
+        offset(tried, 6 * MOST_TRIED), offset(tried, 7 * MOST_TRIED), offset(tried, 8 * MOST_TRIED),
+    )  # fmt: skip
 
 
 class Sums(NamedTuple):
@@ -215,3 +225,27 @@ def raised_temperature(point, work, sums, unspent, most, tolerance):
         after = beta + (after - beta) * (unspent / (point.log_partition - log_partition))
         evaluate_point(point, work, sums, after)
     return after
+
+
+def log_partition(sums, orders, temperatures):
+    """W_L = min L − min_x {⟨L, x⟩ − Σ τ_iφ_{s_i}(x_i)}, for any orders and temperatures; not compiled.
+
+    x_i = (1+(1−s_i)y_i)^{−1/(1−s_i)}, y_i = 1/s_i + (L_i+λ)/τ_i, and λ makes them add up to 1.
+    """
+    L, s, tau = np.broadcast_arrays(
+        sums - np.min(sums), np.asarray(orders, float), np.asarray(temperatures, float)
+    )
+    rest = np.where(s == 1, 1.0, 1 - s)
+    # One x is 1 here. The total is convex in λ and falls: from its left Newton never oversteps.
+    level = float((-L - tau / s).max())
+    for _ in range(NEWTON):
+        y = np.maximum(1 / s + (L + level) / tau, 0.0)
+        x = np.where(s == 1, np.exp(-y), (1 + rest * y) ** (-1 / rest))
+        move = float((x.sum() - 1) / (x ** (2 - s) / tau).sum())
+        level += move
+        if move <= LAST_STEP * LAST_STEP * (1 + abs(level)):
+            break
+    x = x / x.sum()
+    logs = np.log(np.maximum(x, 1e-300))
+    heights = np.where(s == 1, -x * logs, x * np.expm1((s - 1) * logs) / (s * rest))
+    return float(tau @ heights - x @ L)

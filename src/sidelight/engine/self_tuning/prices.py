@@ -1,86 +1,95 @@
-"""What a round of self-tuning play costs at most: plain functions of β, which planning calls and kernels compile.
+"""What a safe round costs at most: a table by temperature, and what rounds to come cost by it.
 
-β is the temperature, one over the learning rate, and `order` that of the entropy. `weak` is κδ^s, more than which no
-exploration g adds up to; `beside`, `strong` and `lean` say what self-loops and strong observability are worth
-(`planning.self_tuning.rule`). Proofs: docs/theory/self-tuning.md.
+Row k is for β from β_0·e^{k·step} on: the price, the strength b of exploration, 1/K for arms that are lifted, and the
+shift c. A round that is played so costs no more than the price, whatever was learnt; below the first row nothing is
+explored and a round may cost 1. Where the rows come from: planning/signed. Planning calls these functions, and
+kernels compile them. Proofs: docs/theory/self-tuning.md.
 """
 
-from math import inf, pow, sqrt
+from math import exp, inf, log
 
-GOLDEN = (sqrt(5.0) - 1.0) / 2.0
+COST, STRENGTH, FLOOR, SHIFT, N_PRICES = range(5)
+"""Columns of a row."""
 
-
-def weak_price(beta: float, order: float, weak: float, beside: float) -> float:
-    """With `weak_strength`: p = √(weak/2β), weak/β below β = 2·weak, and what arms beside the cover add to it."""
-    p = sqrt(weak / (2.0 * beta)) if beta >= 2.0 * weak else weak / beta
-    if beside == 0.0:
-        return p
-    alone = beside / (beta * (1.0 - min(p, 0.5)))
-    share = (1.0 - order) * alone / p  # max over the mass z of those arms of p(1 − z) + alone·z^{1−s}
-    if share >= 1.0:
-        return alone
-    return p + order * alone * pow(share, (1.0 - order) / order)
+NEAR = 1e-9
+"""A temperature that is short of a row by rounding is at it; prices leave room for that."""
 
 
-def weak_strength(beta: float, weak: float) -> float:
-    """Lemma 2's strength of exploration."""
-    return min(1.0 / sqrt(2.0 * beta * weak), 0.5 / weak)
+def row_at(beta: float, first: float, step: float, n_rows: int) -> int:
+    """The last row for β, −1 where there is none."""
+    if beta < first * (1.0 - NEAR):
+        return -1
+    return min(int(log(beta / first) / step + NEAR / step), n_rows - 1)
 
 
-def strong_price(beta: float, weak: float, strong: float, lean: float) -> float:
-    """Exploration of strength lean/β, none where every arm has a self-loop: strong/(β − lean·weak)."""
-    room = beta - lean * weak
-    return strong / room if room > 0.0 else inf
-
-
-def price(beta: float, order: float, weak: float, beside: float, strong: float, lean: float) -> float:
-    """What a round at β costs at most, whatever the point X, with `safe_strength`; never more than 1."""
-    return min(1.0, weak_price(beta, order, weak, beside), strong_price(beta, weak, strong, lean))
-
-
-def safe_strength(beta: float, order: float, weak: float, beside: float, strong: float, lean: float) -> float:
-    """The strength b of exploration, uncapped, that keeps a round at β below its price; b·weak ≤ ½."""
-    if strong_price(beta, weak, strong, lean) <= weak_price(beta, order, weak, beside):
-        return min(lean / beta, 0.5 / weak)
-    return weak_strength(beta, weak)
+def price(prices, beta: float, first: float, step: float, n_rows: int) -> float:
+    """What a safe round at β costs at most."""
+    row = row_at(beta, first, step, n_rows)
+    return prices[N_PRICES * row + COST] if row >= 0 else 1.0
 
 
 def cost_to_go(
-    beta: float,
-    rounds: float,
-    diameter: float,
-    order: float,
-    weak: float,
-    beside: float,
-    strong: float,
-    lean: float,
-    candidate: float,
-) -> tuple[float, float]:
-    """(value, target): a small D(β′ − β) + rounds·price(β′), β′ ≥ β, and its β′; `candidate` is tried as well.
+    prices, beta: float, rounds: float, diameter: float, first: float, step: float, n_rows: int, near: int
+):
+    """(value, β′): a small D(β′ − β) + rounds·price(β′), β′ ≥ β; the search begins at row `near`.
 
-    Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight.
+    Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight. It is
+    never more than staying or `near` costs, so what was affordable by either stays so.
     """
-    # Staying at β is always possible; other β are tried where one of the two costs is least.
-    target = beta
-    value = rounds * price(beta, order, weak, beside, strong, lean)
-    per_round = rounds / diameter
-    explored = (per_round * sqrt(weak / 2.0) / 2.0) ** (2.0 / 3.0)
-    if explored < 2.0 * weak:
-        explored = min(sqrt(per_round * weak), 2.0 * weak)
-    # Between the minimum without arms beside the cover and one that pays for them in full.
-    low, high = explored, explored + 2.0 * sqrt(2.0 * per_round * beside)
-    for _ in range(40 if beside > 0.0 else 0):  # golden sections
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        below = left + per_round * weak_price(left, order, weak, beside)
-        above = right + per_round * weak_price(right, order, weak, beside)
-        if below <= above:
-            high = right
-        else:
-            low = left
-    learnt = lean * weak + sqrt(per_round * strong) if strong < inf else beta
-    for other in (explored, low, learnt, candidate):
-        if other > beta:
-            total = diameter * (other - beta) + rounds * price(other, order, weak, beside, strong, lean)
-            if total < value:
-                value, target = total, other
-    return value, target
+    least = row_at(beta, first, step, n_rows)
+    stay = rounds * (prices[N_PRICES * least + COST] if least >= 0 else 1.0)
+    row = min(max(near, least + 1), n_rows - 1)
+    if row <= least:
+        return stay, beta
+    # Without −Dβ, which is the same for all.
+    value = diameter * first * exp(step * row) + rounds * prices[N_PRICES * row + COST]
+    for turn in range(2):
+        move = 1 - 2 * turn
+        while least < row + move < n_rows:
+            other = (
+                diameter * first * exp(step * (row + move)) + rounds * prices[N_PRICES * (row + move) + COST]
+            )
+            if not other < value:
+                break
+            value = other
+            row += move
+    value -= diameter * beta
+    if stay <= value:
+        return stay, beta
+    return value, first * exp(step * row)
+
+
+def cost_elsewhere(
+    costs, climbs, beta: float, rounds: float, first: float, step: float, at: int, n_costs: int, climb_at: int,
+    n_climbs: int, near: int,
+):  # fmt: skip
+    """(value, row): a small K(β → b) + rounds·cost(b) over the rows b of another potential, from row `near` on.
+
+    Its rows are on the grid of the table, from number `at` on; changing from β to b costs β·climbs of their ratio.
+    """
+    if n_costs == 0:
+        return inf, -1
+    lower = (
+        int(log(beta / first) / step + NEAR / step) if beta >= first else -1 - int(log(first / beta) / step)
+    )
+    beta_below = first * exp(step * lower)  # changing from a lower temperature costs more
+    best, value = -1, inf
+    row = min(max(near, 0), n_costs - 1)
+    for turn in range(2):
+        move = 1 - 2 * turn
+        k = row
+        while 0 <= k < n_costs:
+            ratio = at + k - lower - climb_at
+            if ratio >= n_climbs:
+                if move > 0:
+                    break
+                k += move
+                continue
+            other = beta_below * climbs[max(ratio, 0)] + rounds * costs[k]
+            if not other < value and k != row:
+                break
+            if other < value:
+                value, best = other, k
+            k += move
+        row = best if best >= 0 else row
+    return value, best

@@ -13,6 +13,7 @@ from sidelight._check import checked_horizon
 from sidelight._realizations import UNIFORM
 from sidelight._types import Floats, Longs
 from sidelight.analysis import observability
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
@@ -26,7 +27,7 @@ from sidelight.planning.minimised.strong import Strong, q_of_ftrl
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
 from sidelight.planning.plan import Candidate, Offer, Plan
 from sidelight.planning.potentials import Potential
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 
 def checked_graph(graph: object, name: str) -> FeedbackGraph:

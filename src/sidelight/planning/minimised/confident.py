@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.constant import ConstantPlay, high_probability, likely_terms
@@ -16,7 +17,7 @@ from sidelight.planning.minimised.problem import minimise
 from sidelight.planning.minimised.round_cost import LARGEST, SMALLEST, round_cost
 from sidelight.planning.plan import Candidate, Considered, Offer, Plan
 from sidelight.planning.potentials import Potential
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 CONFIDENT = "confident"
 """The realization of these plans."""

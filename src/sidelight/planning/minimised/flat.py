@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._types import Bools, Floats, Longs
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import Cover, shared
@@ -19,7 +20,7 @@ from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, St
 from sidelight.planning.minimised.round_cost import even_strength, one_block, peak, round_cost
 from sidelight.planning.minimised.two_level import MOST_OVERSHOOT, SHIFT_PEAK
 from sidelight.planning.potentials import Potential, entropy_height, height
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning, lazy_factor
+from sidelight.planning.tuning import Tuning, lazy_factor
 
 
 class Rates(NamedTuple):

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from sidelight._types import Floats
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.plan import Candidate, Offer
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 P = TypeVar("P")
 """The free parameters of a problem: any that satisfy the conditions give a bound."""

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.planning.potentials import Numbers
-from sidelight.planning.tuning import MOST_EXPLORATION
 
 LARGEST = MOST_EXPLORATION * (1 - 2**-50)
 """γ̄ where it is cut: at ½ after all rounding."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._types import Floats
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
@@ -17,7 +18,7 @@ from sidelight.planning.cliques import CliqueCover, directed_bound, generous_arm
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.potentials import Numbers, Potential, one_diameter
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 
 class OneSimplex(NamedTuple):

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._types import Floats
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, parents, shared
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.minimised.round_cost import one_block, round_cost
 from sidelight.planning.potentials import Potential, entropy_height
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 SHIFT_PEAK = 16 / (25 * sqrt(5))
 """max of y²·√(1−y): how much the shift by the loop-less arms can weigh on the other coordinates."""

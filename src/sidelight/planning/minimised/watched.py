@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from sidelight._types import Floats
 from sidelight.analysis import PartialCover
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.minimised.round_cost import LARGEST, round_cost
 from sidelight.planning.potentials import Potential
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 
 class Watching(NamedTuple):

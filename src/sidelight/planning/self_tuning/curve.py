@@ -5,32 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import ceil, inf, isinf, log, sqrt
-from typing import Any, ClassVar, NamedTuple
+from math import ceil, expm1, inf, log
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sidelight._types import Floats
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
-from sidelight.engine.self_tuning.prices import strong_price, weak_price
+from sidelight.engine.self_tuning.prices import COST
 from sidelight.errors import InvalidOption
 from sidelight.planning.bounds.bound import NEVER, Bound, BoundCurve, Condition, below_trivial, first
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 EXACT = 256
 """So many rounds are summed one by one; later ones are bounded by an integral."""
-
-CELL = 0.02
-"""Length of a cell of the integral, in log β."""
-
-
-class _Climb(NamedTuple):
-    """How long β̃ takes to climb, at least: in cell k, dt = scale_k·(β̃/β̃_k)^slope_k dβ̃."""
-
-    beta: Floats  # (cells + 1,) β̃ where cells begin
-    time: Floats  # (cells + 1,) rounds until there, at least
-    scale: Floats  # (cells,)
-    slope: Floats  # (cells,)
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +28,8 @@ class SelfTuningBound(BoundCurve):
         R_t ≤ β_1·D + (1 + c)·S_t,     S_t ≤ (1 + GROWTH)·V_t + ROOM + 1 + SLACK,     S_t ≤ t,
         V_0 = 0,   V_{t+1} = V_t + r(V_t),   r(v) = (1 + SLACK)·cost((β_1 + c(v − 1)₊/D)/(1 + θ)).
 
-    >>> rule = SelfTuning(order=0.5, share=0.5, diameter=12.0, first=1.0, weak=2.0)
-    >>> 2.0 < SelfTuningBound(rule).value_at(10**9) / (12 * 2.0 * 10**18) ** (1 / 3) < 2.05
+    >>> rule = SelfTuning(order=0.5, share=0.5, diameter=12.0, first=1.0, weak=2.0, covered=16, signed=1)
+    >>> 1.65 < SelfTuningBound(rule).value_at(10**9) / (12 * 2.0 * 10**18) ** (1 / 3) < 1.75
     True
     """
 
@@ -50,22 +38,29 @@ class SelfTuningBound(BoundCurve):
 
     rule: SelfTuning
 
+    @cached_property
+    def _falls(self) -> float:
+        """How prices fall in the end: like β to minus this."""
+        costs = self.rule.table.rows[:, COST]
+        far = max(len(costs) - 100, 1)
+        return float(log(costs[-far] / costs[-1]) / ((far - 1) * self.rule.table.step)) if far > 1 else 0.5
+
     @property
     def exponent(self) -> float:
         """The power of t."""
-        return 2 / 3 if isinf(self.rule.strong) else 1 / 2
+        return 2 / 3 if self._falls < 0.75 else 1 / 2
 
     @property
     def constant(self) -> float:
         """The factor of t^exponent that it tends to."""
-        r = self.rule
-        # V' = r(V) for large t: dV/dt ∝ V^{−1/2} where a round costs √(weak/2β), and ∝ 1/V where it costs strong/β.
-        if isinf(r.strong):
-            climb = (1 + SLACK) * sqrt(r.weak * (1 + r.patience) * r.diameter / (2 * r.share))
-            grown = (1.5 * climb) ** (2 / 3)
-        else:
-            grown = sqrt(2 * (1 + SLACK) * (1 + r.patience) * r.strong * r.diameter / r.share)
-        return float((1 + r.share) * (1 + GROWTH) * grown)
+        r, table = self.rule, self.rule.table
+        # V′ = r(V) for large t, with r(V) ∝ V^{−1/2} or 1/V as the last prices say.
+        power = 1 / self.exponent - 1
+        reached = table.beta(len(table.rows) - 1) * (1 + r.patience) * r.diameter / r.share
+        climb = (1 + SLACK) * float(table.rows[-1, COST]) * reached**power
+        # Until the next row begins the price stays: V grows by a step at the pace of the row's first temperature.
+        climb *= expm1((1 + power) * table.step) / expm1(table.step)
+        return float((1 + r.share) * (1 + GROWTH) * climb**self.exponent)
 
     def terms(self, t: int) -> dict[str, float]:
         """The bound after t rounds, term by term."""
@@ -101,15 +96,14 @@ class SelfTuningBound(BoundCurve):
         done = waited + len(self._exact) - 1
         if t <= done:
             return self._exact[t - waited]
-        rule, start = self.rule, self._exact[-1]
+        start = float(self._exact[-1])
         r = self.step(start)
-        above = self._beta(start) - rule.lean * rule.weak * (1 + rule.patience)
-        if above <= 0:
-            return (1 + SLACK) * t  # no round costs less than 1 there
-        # Round costs fall like β^{−3/2} at most, so this is the largest of all x.
-        largest = (1 + rule.share * r / (rule.diameter * above)) ** 1.5
+        spent, time, largest = self._climb
         extra = largest * log(r / self.step(start + (t - done) * r))
-        return self._reached(start, t - done + extra)
+        until = float(np.interp(start, spent, time)) + t - done + extra
+        # Beyond the table its last price is paid.
+        last = (1 + SLACK) * float(self.rule.table.rows[-1, COST])
+        return float(np.interp(until, time, spent) + max(until - time[-1], 0.0) * last)
 
     def _beta(self, v: float) -> float:
         """β̃ = β_1 + c(v − 1)₊/D: the temperature is at least that, but for a factor 1 + θ."""
@@ -129,54 +123,19 @@ class SelfTuningBound(BoundCurve):
         return ceil(1 / self.step(0.0))
 
     @cached_property
-    def _climb(self) -> _Climb:
-        """1/r from below, cell by cell, for each of the three bounds on a round: the one that takes longest counts.
-
-        The logarithm of each bound is convex in log β but for one kink, where a cell begins: chords of 1/r are below.
-        """
-        rule, stretch = self.rule, 1 + self.rule.patience
-        # The grid ends where 2⁶⁴ rounds of the highest cost would lead: nobody plays longer.
-        farthest = self._beta((1 + SLACK) * 2.0**64)
-        grid = rule.first * np.exp(np.arange(0.0, log(farthest / rule.first) + 2 * CELL, CELL))
-        # At β = 2·weak the exploration that is best reaches its cap of ½: the cost has another slope below.
-        kink = 2 * rule.weak * stretch
-        beta = np.unique(np.append(grid, kink)) if kink > rule.first else grid
-        log_ratio = np.diff(np.log(beta))
-        best = _Climb(beta, np.zeros(beta.size), np.zeros(beta.size - 1), np.zeros(beta.size - 1))
-        cells = np.zeros(beta.size - 1)
-        for branch in (lambda b: 1.0, self._weak_cost, self._strong_cost):
-            costs = np.array([branch(b) for b in beta / stretch])
-            rounds = rule.diameter / (rule.share * (1 + SLACK) * costs)
-            # A bound of ∞ says nothing about a cell, and one that is ∞ at its end has no chord.
-            finite = (rounds[:-1] > 0) & np.isfinite(rounds[1:])
-            slope = np.where(finite, np.diff(np.log(np.where(rounds > 0, rounds, 1.0))), 0.0) / log_ratio
-            # ∫ of the chord, a power of β, over the cell.
-            takes = rounds[:-1] * beta[:-1] * np.expm1((slope + 1) * log_ratio) / (slope + 1)
-            better = finite & (takes > cells)
-            cells = np.where(better, takes, cells)
-            best = best._replace(
-                scale=np.where(better, rounds[:-1], best.scale), slope=np.where(better, slope, best.slope)
-            )
-        return best._replace(time=np.concatenate([[0.0], np.cumsum(cells)]))
-
-    def _reached(self, start: float, rounds: float) -> float:
-        """v at most, so many rounds of the integral after `start` ≥ 1."""
-        # The integral is inverted: first the cell in which its time is up, then the point in the cell.
-        climb, rule = self._climb, self.rule
-        begin = self._beta(start)
-        k = int(np.searchsorted(climb.beta, begin, side="right")) - 1
-        until = climb.time[k] + _spent(climb, k, begin) + rounds
-        k = int(np.searchsorted(climb.time, until, side="right")) - 1
-        power = climb.slope[k] + 1
-        left = (until - climb.time[k]) * power / (climb.scale[k] * climb.beta[k])
-        beta = float(climb.beta[k] * (1 + left) ** (1 / power))
-        return 1 + (beta - rule.first) * rule.diameter / rule.share
-
-    def _weak_cost(self, beta: float) -> float:
-        return weak_price(beta, self.rule.order, self.rule.weak, self.rule.beside)
-
-    def _strong_cost(self, beta: float) -> float:
-        return strong_price(beta, self.rule.weak, self.rule.strong, self.rule.lean)
+    def _climb(self) -> tuple[Floats, Floats, float]:
+        """V where rows of the table begin and the rounds of the integral until there; the largest x of all steps."""
+        rule, costs = self.rule, (1 + SLACK) * self.rule.table.rows[:, COST]
+        beta = rule.table.beta(np.arange(costs.size + 1))
+        # β̃/(1 + θ) is at β of a row when this is spent; below the first row a round may cost 1 + SLACK.
+        spent = np.append(0.0, 1 + (beta * (1 + rule.patience) - rule.first) * rule.diameter / rule.share)
+        costs = np.append(1 + SLACK, costs)
+        keep = spent[:-1] < spent[1:]
+        spent, costs = np.maximum(np.append(spent[:-1][keep], spent[-1]), 0.0), costs[keep]
+        # However late in a row a step begins, it ends before this one.
+        ends = np.searchsorted(spent, spent[1:] + costs, side="right") - 1
+        largest = float((costs / costs[np.minimum(ends, costs.size - 1)]).max())
+        return spent, np.append(0.0, np.cumsum(np.diff(spent) / costs)), largest
 
     # -- in words and in files -------------------------------------------------------------------------------
 
@@ -203,15 +162,7 @@ class SelfTuningBound(BoundCurve):
     @classmethod
     def of(cls, numbers: Mapping[str, Any]) -> SelfTuningBound:
         """The bound of the rule with these numbers."""
-        values: dict[str, Any] = {name: inf if x is None else float(x) for name, x in numbers.items()}
-        return cls(SelfTuning(**values | {"horizon": int(values["horizon"])}))
-
-
-def _spent(climb: _Climb, k: int, beta: float) -> float:
-    """Rounds from the beginning of cell k to β̃ inside it, at most those that `_reached` inverts."""
-    power = climb.slope[k] + 1
-    grown = (beta / climb.beta[k]) ** power - 1
-    return float(climb.scale[k] * climb.beta[k] * grown / power)
+        return cls(SelfTuning.named({name: inf if x is None else float(x) for name, x in numbers.items()}))
 
 
 @dataclass(frozen=True, repr=False)

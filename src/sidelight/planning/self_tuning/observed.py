@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, partial
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sidelight.graph.altered import loop_probability
 from sidelight.planning.exploration import Solved, shared
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.signed.arms import Arms
 from sidelight.planning.tuning import Tuning, lazy_factor
 
 SPENT = 0.5
@@ -36,27 +38,47 @@ class ExploredArms:
         """The cover that entropy of order s explores through."""
         return self.solved.cover(self.targets, s)
 
-    def costs(self, s: float) -> tuple[float, float, float, float, float]:
-        """(order, weak, beside, strong, lean) of rounds with entropy of order s.
+    @cached_property
+    def splits(self) -> tuple[Arms, ...]:
+        """What prices of rounds are made of, as functions of the order of the entropy; any of them holds.
 
-        Proof: docs/theory/self-tuning.md, section 3. Where reveals may fail, each level of their probabilities proves
-        something (docs/theory/failing-reveals.md).
+        Arms that all show themselves may be covered or not, whatever is played. Proof: docs/theory/signed.md, and
+        without shifts docs/theory/self-tuning.md, section 3. Where reveals may fail, each level of their
+        probabilities proves something (docs/theory/failing-reveals.md).
         """
-        n = self.solved.graph.n_arms
-        # Below s = 1 exploration follows X; on many arms the engine refreshes it lazily, which costs a factor.
-        lazy = float(lazy_factor(n)) if s < 1 else 1.0
-        weak = lazy * float(self.domination(s).value) ** s
-        whole = self.targets.size == n
-        outside = np.ones(n, dtype=bool)
-        outside[self.targets] = False
-        beside = (
-            0.0
-            if whole
-            else min(self._self_loop_cost(r, level, s, outside) for r, level in self.solved.levels)
-        )
-        # Each level of probabilities proves a pair (strong, lean); the least cost counts, whatever its exploration.
-        proved = [self._strong_cost(r, level, s, weak, whole) for r, level in self.solved.levels]
-        return s, weak, beside, *min(proved)
+        g, n = self.solved.graph, self.solved.graph.n_arms
+        shown = loop_probability(g) == 1
+        beside = np.ones(n, dtype=bool)
+        beside[self.targets] = False
+        weights = self.domination(1.0).weights
+        # Theorem C explores evenly for all arms.
+        even = bool(g.certain and g.universal.size == n and not g.has_loop.any())
+        even = even and weights.size == n and float(np.ptp(weights)) <= 1e-9
+
+        def split(covered: int, looped: Bools) -> Arms:
+            signed = bool(shown[looped].all())
+            seen, strong = partial(self._seen, arms=looped), self._strong_cost
+            return Arms(covered, int(looped.sum()), self.weak, seen, strong, signed=signed, universal=even)
+
+        own = split(self.targets.size, beside)
+        return (own, split(0, np.ones(n, dtype=bool))) if shown.all() and not beside.any() else (own,)
+
+    def weak(self, s: float) -> float:
+        """No exploration of order s adds up to more: δ^s, times a factor where it is refreshed lazily."""
+        lazy = float(lazy_factor(self.solved.graph.n_arms)) if s < 1 else 1.0
+        return float(lazy * float(self.domination(s).value) ** s)
+
+    def _seen(self, s: float, arms: Bools) -> float:
+        """Q: Σ X^{2−s}/P over these arms is at most Q^s."""
+        if not arms.any():
+            return 0.0
+        costs = (self._self_loop_cost(r, level, s, arms) for r, level in self.solved.levels)
+        return float((2 * min(costs)) ** (1 / s))
+
+    def _strong_cost(self, s: float) -> tuple[float, float]:
+        """(strong, lean): the least that a level of probabilities proves, whatever its exploration."""
+        whole, weak = self.targets.size == self.solved.graph.n_arms, self.weak(s)
+        return min(self._strong_cost_at(r, level, s, weak, whole) for r, level in self.solved.levels)
 
     def _self_loop_cost(self, r: float, level: Solved, s: float, arms: Bools) -> float:
         """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or self-loops alone; ∞ if some have none."""
@@ -69,7 +91,7 @@ class ExploredArms:
             cost = min(cost, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
         return cost
 
-    def _strong_cost(
+    def _strong_cost_at(
         self, r: float, level: Solved, s: float, weak: float, whole: bool
     ) -> tuple[float, float]:
         """(strong, lean) as a level of probabilities proves them."""
@@ -87,37 +109,61 @@ class ExploredArms:
         mutual, seen = level.cliques.mutual, float(level.cliques.value) if self.solved.graph.certain else inf
         return loopless_cost(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, r)
 
+    def leading(self, s: float) -> float:
+        """What bounds of order s grow like, up to a constant and the power of T that all orders share."""
+        D, arms = float(diameter(s, self.solved.graph.n_arms)), self.splits[-1]
+        strong = arms.strong(s)[0]
+        if not arms.covered:
+            return float((D * min(strong, arms.seen(s) ** s / 2)) ** (1 / 2))
+        return float((D * strong) ** (1 / 2) if strong < inf else (D * self.weak(s)) ** (1 / 3))
+
     def rule(self, s: float, c: float) -> SelfTuning:
         """The numbers of the plan without a horizon, from a temperature near which rounds cost less than 1."""
-        n = self.solved.graph.n_arms
-        order, weak, beside, strong, lean = self.costs(s)
+        n, arms = self.solved.graph.n_arms, self.splits[-1]
+        weak, seen, (strong, lean) = self.weak(s), arms.seen(s), arms.strong(s)
         D, patience = float(diameter(s, n)), 0.01 if n <= PATIENT else 0.05
         # Below these the bounds on a round are 1 or near it: a lower start would save D·β_1 and learn nothing there.
-        first = max(weak / 2, beside, c / D)
+        first = max(weak / 2, seen**s / 2 if arms.covered else 0.0, c / D)
         # strong/(β − lean·weak) is 2 at most here; θ is how far β may lag behind.
         if lean > 0:
             first = max(first, (1 + patience) * lean * weak + strong / 2)
-        return SelfTuning(order, c, D, first, weak, beside, strong, lean, patience, SPENT * c)
+        signed = arms.signed and (s < 1 or self.targets.size == n)
+        more = {"covered": self.targets.size, "looped": arms.looped, "signed": signed}
+        more |= {"either": len(self.splits) > 1, "universal": arms.universal}
+        return SelfTuning(s, c, D, first, weak, seen, strong, lean, patience, SPENT * c, **more)
 
-    def tuning(self, rule: SelfTuning) -> Tuning:
+    def tuning(self, rule: SelfTuning, base: Tuning | None = None) -> Tuning:
         """One simplex at the first temperature, exploring as Lemma 2 says."""
-        g, n, cover = self.solved.graph, self.solved.graph.n_arms, self.domination(rule.order)
+        h, b = rule.order, rule.first_strength
+        lifted = self.lifted if h < 1 else 0.0
+        return self.flat(Potential(h, 1 / rule.first), h, b, lifted=lifted, self_tuning=rule, base=base)
+
+    def flat(self, potential: Potential, h: float, b: float, **more: Any) -> Tuning:
+        """One simplex that explores for the covered arms, of order h, with strength b; for none if that is 0."""
+        g, n = self.solved.graph, self.solved.graph.n_arms
         targets, weights = np.zeros(n, dtype=bool), np.zeros(n)
-        targets[cover.cover] = True
-        weights[cover.arms] = cover.weights
+        if b > 0:
+            targets[self.targets] = True
+            cover = self.domination(h)
+            weights[cover.arms] = cover.weights
         # At order 1 exploration does not depend on X: it is written out as a constant, which the engine scales.
-        entropy, b = rule.order == 1, rule.first_strength
+        entropy = h == 1
         one_block, constant = np.zeros(n, dtype=np.int64), np.full(n, entropy)
-        played = shared(g, one_block, weights, targets, np.full(n, b), constant, rule.order)
+        played = shared(g, one_block, weights, targets, np.full(n, b), constant, h)
         return Tuning.flat(
             n,
-            Potential(rule.order, 1 / rule.first),
+            potential,
             constant=played.constant,
             spread=0.0 if entropy else b,
             cover=played.cover,
             load=played.load,
-            self_tuning=rule,
+            **more,
         )
+
+    @cached_property
+    def lifted(self) -> Floats:
+        """(n,) 1 for arms that may be explored for their own sake: all that show themselves."""
+        return np.where(loop_probability(self.solved.graph) == 1, 1.0, 0.0)
 
 
 def covers(solved: Solved) -> Iterator[ExploredArms]:

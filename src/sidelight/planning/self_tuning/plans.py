@@ -1,15 +1,15 @@
 """Self-tuning plans: which order and cover they play with, for any number of rounds or inside the budget of some.
 
 Without a horizon a plan has the bound of Theorem 2 at every t. With one it keeps to a budget, the smallest bound that
-any plan has and some slack, on every run (Theorem 3). Both: docs/theory/self-tuning.md.
+any plan has and some slack, on every run (Theorem 3; 3′ where another potential is behind it).
+All of them: docs/theory/self-tuning.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from math import ceil, inf
+from math import ceil, floor, inf, log
 from numbers import Real
 from typing import Any, Literal
 
@@ -31,12 +31,14 @@ from sidelight.planning.bounds.bound import (
 )
 from sidelight.planning.candidates import smallest, weighed
 from sidelight.planning.exploration import Solved
-from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H, one_best_h
-from sidelight.planning.plan import Candidate, Considered, Details, Offer, Plan
+from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H
+from sidelight.planning.plan import Candidate, Considered, Details, Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.self_tuning.curve import OneArm, SelfTuningBound
 from sidelight.planning.self_tuning.observed import ExploredArms, covers
-from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.self_tuning.potential import PotentialCandidate
+from sidelight.planning.self_tuning.rule import ALL_LOOPED, SelfTuning
+from sidelight.planning.signed.table import STEP
 from sidelight.planning.tuning import Tuning
 
 SHARE = 0.5
@@ -57,16 +59,13 @@ WORTH = 2.0
 WEIGHED = tuple(10**k for k in range(3, 9))
 """Rounds at which bounds are compared, where the horizon is unknown."""
 
-SLACK = 0.1
-"""By this fraction a budget exceeds the smallest bound, unless told otherwise: room to learn easy losses in.
-
-Without it plans play several times worse than those that know no horizon (docs/regret.md).
-"""
+SLACK = 0.05
+"""By this fraction a budget exceeds the smallest bound, unless told otherwise: room to learn easy losses in."""
 
 SMALLEST = "smallest bound"
 """The first term of a budget, to which slack is added: the bound of another plan, or its own."""
 
-THEOREM = "Self-tuning inside a budget, Theorem 3 of docs/theory/self-tuning.md"
+THEOREM = "Self-tuning inside a budget, Theorem {} of docs/theory/self-tuning.md"
 
 Order = float | Literal["bound"] | None
 """A number, the one with the smallest bound, or the usual choice."""
@@ -107,11 +106,12 @@ def _plan(
     curve: Bound | BoundCurve,
     considered: tuple[Considered, ...] = (),
     note: str = "",
+    base: Tuning | None = None,
 ) -> Plan:
-    """The plan that plays `rule` through `cover`."""
+    """The plan that plays `rule` through `cover`, with `base` behind its budget."""
     partition, horizon = natural.single(cover.solved.graph), rule.horizon or None
     choices = (f"{SELF_TUNING} order={rule.order:.4g}",) if partition.weak.size else ()
-    played = (SELF_TUNING, _parameters(cover, rule), curve, cover.tuning(rule))
+    played = (SELF_TUNING, _parameters(cover, rule), curve, cover.tuning(rule, base))
     details = Details(partition.graph, choices, considered, note)
     return Plan(partition.graph, partition, horizon, *played, details)
 
@@ -130,7 +130,7 @@ def self_tuning(solved: Solved, order: Order = None, share: float = SHARE) -> Pl
     """The plan for any number of rounds: of this order, of that with the smallest bound, or by default of ½.
 
     By default the order is 1 where every arm is revealed by all others (full feedback, loop-less cliques); elsewhere
-    it is larger than ½ only where the bound of ½ is more than twice the smallest.
+    it is larger than ½ only where the bound of ½ is more than twice the smallest, by its leading term.
     Covers and orders are compared by the largest ratio of their bound to the smallest of all, over 10³, 10⁴, …, 10⁸
     rounds; a bound that exceeds the number of rounds counts as that number.
     """
@@ -141,79 +141,26 @@ def self_tuning(solved: Solved, order: Order = None, share: float = SHARE) -> Pl
     bounds = [
         (cover, SelfTuningBound(cover.rule(each, share)))
         for cover in covers(solved)
-        for each in _orders(solved, order)
+        for each in (_orders(solved, order) if order is not None else (played_order(cover),))
     ]
     # The horizon is unknown: what counts is how far a bound is from the best one where it is farthest.
     values = np.array([[min(bound.value_at(t), float(t)) for t in WEIGHED] for _, bound in bounds])
     worst = [float(f"{ratio:.12g}") for ratio in (values / values.min(axis=0)).max(axis=1)]
-    # Where everyone sees everyone there is nothing to explore for, and entropy plays best as well.
-    seen = solved.graph.universal.size == solved.graph.n_arms
-    most = inf if order is not None else (1 if seen else WORTH) * min(worst)
-
-    # An order that was asked for, or "bound", is judged by bounds alone; else the smallest good one plays best.
-    def preference(k: int) -> tuple[float, float]:
-        of = bounds[k][1].rule.order
-        return (worst[k], of) if order is not None else (of, worst[k])
-
-    cover, bound = bounds[min((k for k in range(len(bounds)) if worst[k] <= most), key=preference)]
+    cover, bound = bounds[min(range(len(bounds)), key=lambda k: (worst[k], bounds[k][1].rule.order))]
     return _plan(cover, bound.rule, bound)
 
 
+def played_order(cover: ExploredArms) -> float:
+    """The order that plays easy losses best, if its bounds are not much larger than those of others."""
+    g = cover.solved.graph
+    if g.universal.size == g.n_arms:
+        # Where everyone sees everyone there is nothing to explore for, and entropy plays best as well.
+        return 1.0
+    leading = {order: cover.leading(order) for order in _orders(cover.solved, None)}
+    return min(order for order, value in leading.items() if value <= WORTH * min(leading.values()))
+
+
 # -- inside a budget ----------------------------------------------------------------------------------------
-
-
-class SelfTuningCandidate(Candidate):
-    """Through one cover, of the order with the smallest budget, which its certificate never exceeds.
-
-    T rounds need the budget β_1·D + cost_to_go(β_1, T), and some room to play freely in from the start.
-    """
-
-    def __init__(self, cover: ExploredArms, orders: Iterable[float], share: float) -> None:
-        super().__init__(cover.name, SELF_TUNING, natural.single(cover.solved.graph), THEOREM)
-        self.cover, self.orders, self.share = cover, sorted(set(orders), key=_from_half), share
-
-    @cached_property
-    def _unbounded(self) -> list[SelfTuning]:
-        """The rules for any number of rounds, in the order of their orders."""
-        return [self.cover.rule(order, self.share) for order in self.orders]
-
-    def rules(self, T: float) -> list[SelfTuning]:
-        """For each order the rule with the least budget for T rounds."""
-        # A rule needs some budget before its need can be computed from it: any will do.
-        rules = (replace(rule, horizon=int(T), budget=1.0) for rule in self._unbounded)
-        return [replace(rule, budget=needed(rule)) for rule in rules]
-
-    def best(self, T: float) -> SelfTuning:
-        """The rule with the least budget for T rounds."""
-        return min(self.rules(T), key=_size)
-
-    def offer(self, T: float) -> Offer:
-        """What temperature costs, and the rounds at it."""
-        rule = self.best(T)
-        temperature = rule.diameter * rule.cost_to_go(rule.first, T)[1]
-        terms = {"temperature": temperature, "rounds": rule.budget - temperature - ROOM, "room": ROOM}
-        return Offer(terms, lambda: (self.cover.tuning(rule), _parameters(self.cover, rule)))
-
-    def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
-        """The plan that plays it for `horizon` rounds."""
-        return _plan(self.cover, self.best(float(horizon)), self.bound(horizon), considered)
-
-
-def self_tuning_candidates(
-    solved: Solved, order: Order = None, share: float = SHARE, good: Iterable[float] = ()
-) -> list[SelfTuningCandidate]:
-    """One for each cover, of this order or of the best one; orders that are known to be `good` are tried as well."""
-    if solved.graph.n_arms == 1:
-        return []
-    candidates = []
-    for cover in covers(solved):
-        orders = _orders(solved, order)
-        if order is None or order == "bound":
-            orders = (*orders, *good)
-            if solved.graph.certain:  # the best without arms outside of the cover
-                orders = (*orders, one_best_h(solved.graph.n_arms, cover.domination(1.0).value))
-        candidates.append(SelfTuningCandidate(cover, orders, share))
-    return candidates
 
 
 def tuned_plan(
@@ -226,85 +173,82 @@ def tuned_plan(
     *,
     forced: bool = False,
 ) -> Plan:
-    """Self-tuning inside the smallest bound of all `candidates`, its own included, times 1 + `slack`.
+    """Self-tuning inside the smallest bound of all `candidates`, times 1 + `slack` and `ROOM` more.
 
-    It is of order ½, or of the nearest to it whose own budget fits; if `order` is "bound", of the one with the least
-    budget. Where none fits, the plan with the smallest bound is played as it is, and says so; if `forced`, the budget
-    is raised to the least.
+    It plays as a plan for any number of rounds, of the order that plays best, and changes to the potential of the
+    smallest bound once the budget asks for it. If `order` is "bound", it is of the order of that potential. Where
+    neither keeps to the budget, the plan with the smallest bound is played as it is, and says so; if `forced`, the
+    budget is raised to what is needed.
     """
-    # Fixed rates and self-tuning share one list: the smallest bound of all is the promise, whoever has it.
-    T, scores = float(horizon), weighed(candidates, horizon)
-    good = smallest(scores)[0].offer(T).order  # where another plan on one simplex is best, so is its order
-    own = self_tuning_candidates(solved, order, share, () if good is None else (good,))
-    scores += weighed(own, horizon)
+    scores = weighed(candidates, horizon)
     base, tried = smallest(scores)
-    if not own:
+    if solved.graph.n_arms == 1:
         return base.plan(horizon, tried)
     promised = base.bound(horizon)
-    rules = [(candidate.cover, rule) for candidate in own for rule in candidate.rules(T)]
-    least = min((rule for _, rule in rules), key=_size)
-    budget = (1 + slack) * promised.value
-    # Self-tuning keeps to a budget on every run, but no rule can promise less than its own rounds may cost.
-    if budget < least.budget and not forced:
-        enough = ceil(1000 * (least.budget / promised.value - 1)) / 1000
+    budget = (1 + slack) * promised.value + ROOM
+    behind = [each for each in candidates if isinstance(each, PotentialCandidate)]
+    rules = [(each, _budgeted_rule(each, horizon, order, share, budget)) for each in behind]
+    candidate, rule = min(rules, key=lambda pair: _size(pair[1].needed))
+    if rule.needed > budget * (1 + ROUNDING) and not forced:
+        enough = ceil(1000 * ((rule.needed - ROOM) / promised.value - 1)) / 1000
         why = f"fixed rates: no self-tuning plan keeps to this bound, but with slack={enough:g} one does"
         return base.plan(horizon, tried).noted(why)
-    # Among the rules that fit, those near order ½ learn easy losses fastest: the bound is the budget for all of them.
-    budget = max(budget, least.budget)
-    fitting = [(cover, rule) for cover, rule in rules if rule.budget <= budget]
-    if order == "bound":
-        fitting = [(cover, rule) for cover, rule in fitting if rule.order == least.order]
-    cover, rule = min(fitting, key=lambda pair: (*_from_half(pair[1].order), _size(pair[1])))
-    rule = replace(rule, budget=budget)
+    rule = replace(rule, budget=max(budget, rule.needed))
     bound = _budgeted(base, promised, rule, slack)
-    return _plan(cover, rule, bound, tried, _why(base, bound))
+    table = rule.base_table
+    behind_it = None if table is None else candidate.base_tuning(horizon, table.recipe(table.best))
+    return _plan(candidate.cover, rule, bound, tried, _why(base, bound), behind_it)
+
+
+def _budgeted_rule(
+    behind: PotentialCandidate, horizon: int, order: Order, share: float, budget: float
+) -> SelfTuning:
+    """The rule that plays freely in front of a potential."""
+    known = behind.base(horizon)
+    base = known.base
+    if order == "bound":
+        order = base.s if known.alone == ALL_LOOPED else base.h
+    free = behind.cover.rule(played_order(behind.cover) if order is None else float(order), share)
+    # The best temperature of the potential is a row of the table: its first row is as near as that allows.
+    first = base.beta * STEP ** -floor(log(base.beta / free.first) / log(STEP) * (1 - ROUNDING))
+    rule = replace(free, first=first, horizon=horizon, budget=budget)
+    # Its own order needs no other potential: then being held back is never for good.
+    alone = base.h == base.s == rule.order and rule.needed <= budget
+    return rule if alone else replace(rule, **known.numbers)
 
 
 def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, slack: float) -> Bound:
     """The budget as a bound, with what the plan needs it for and where it comes from."""
     # The budget is a sum of what was promised, the slack, and what a forced order needs beyond both.
     extra = slack * promised.value
-    raised = rule.budget - promised.value - extra
-    named = {"slack": extra, "for this order": raised}
+    raised = rule.budget - promised.value - extra - ROOM
+    named = {"slack": extra, "room": ROOM, "for this order": raised}
     terms = {SMALLEST: promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
 
     def says(t: int) -> bool:
-        return below_trivial((1 + slack) * base.offer(float(t)).value + raised, t)
+        return below_trivial((1 + slack) * base.near(float(t), promised.horizon) + ROOM + raised, t)
 
-    # Slack delays the round from which on the bound says something; without any it is that of the smallest bound.
+    # Slack delays the round from which on the bound says something.
     since = promised.informative_from
     return Bound(
         promised.horizon,
         terms,
-        THEOREM if base.realization == SELF_TUNING else f"{THEOREM}: {base.realization}, {base.name}",
-        (*promised.conditions, Condition("start, rounds and room ≤ budget", needed(rule), rule.budget)),
+        f"{THEOREM.format('3′' if rule.base_h else '3')}: {base.realization}, {base.name}",
+        (*promised.conditions, Condition("start, rounds and room ≤ budget", rule.needed, rule.budget)),
         promised.valid_from,
-        since if len(terms) == 1 or since == NEVER else first(says, since),
+        since if since == NEVER else first(says, since),
     )
 
 
 def _why(base: Candidate, bound: Bound) -> str:
-    """Why the bound is not the smallest one; nothing where it is."""
+    """What the slack buys."""
     smallest = bound.terms[SMALLEST]
-    if len(bound.terms) == 1:
-        return ""
-    rates = "" if base.realization == SELF_TUNING else ", with fixed rates"
     return (
-        f"the smallest bound is {smallest:,.1f} ({base.realization}, {base.name}{rates}); this one is"
-        f" {bound.value - smallest:,.1f} larger, so that the plan can tune itself to the losses it meets"
+        f"the smallest bound is {smallest:,.1f} ({base.realization}, {base.name}); the {bound.value - smallest:,.1f}"
+        " above it buy free play: easy losses are learnt nearly as fast as by a plan that knows no horizon"
     )
 
 
-def needed(rule: SelfTuning) -> float:
-    """The least budget that the rounds of a rule keep to."""
-    return rule.first * rule.diameter + rule.cost_to_go(rule.first, float(rule.horizon))[0] + ROOM
-
-
-def _from_half(order: float) -> tuple[float, float]:
-    """Orders by their distance from ½."""
-    return abs(order - 0.5), order
-
-
-def _size(rule: SelfTuning) -> float:
+def _size(budget: float) -> float:
     """The budget, rounded so that rounding decides nothing."""
-    return float(f"{rule.budget:.12g}")
+    return float(f"{budget:.12g}")
