@@ -52,11 +52,10 @@ def general_psi_minus(r, s):
     rest = 1.0 - s
     if r < SMALL:
         return 0.5 * r * (1.0 + (1.0 + rest) * r * (1.0 / 3.0) * (1.0 + 0.25 * (1.0 + 2.0 * rest) * r))
-    if rest == 0.0:
-        return math.expm1(r) / r - 1.0
     if rest * r >= 1.0:
         return math.inf
-    return math.expm1(-s / rest * math.log1p(-rest * r)) / (s * r) - 1.0
+    power = -s / rest * math.log1p(-rest * r) if rest > 0.0 else r
+    return math.expm1(power) / (s * r) - 1.0 if power < 700.0 else math.inf
 
 
 @inlined()
