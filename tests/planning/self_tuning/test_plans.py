@@ -125,6 +125,19 @@ def test_fixed_rates_play_where_no_order_keeps_to_the_budget():
     assert sl.plan(g, 30_000, slack=enough - 0.001).realization == fixed.realization
 
 
+@pytest.mark.parametrize("T", [2, 5, 100])
+def test_slack_that_a_note_asks_for_is_enough_in_short_games_too(T):
+    g = F.mab(3)
+    note = sl.plan(g, T).details.note
+    enough = float(note.split("slack=")[1].split()[0]) if "slack=" in note else 1.0
+    made = sl.plan(g, T, slack=enough)
+    assert made.realization == "self-tuning"
+    assert all(condition.holds for condition in check_certificate(made))
+    much = sl.plan(g, T, slack=1e6)
+    assert not much.bound.informative
+    assert much.bound.informative_from > 10**18
+
+
 def test_relabelling_changes_no_bound():
     rng = np.random.default_rng(3)
     for g in (GRAPHS["one corrupted"], GRAPHS["revealing"], F.cliques([3, 5])):

@@ -228,8 +228,8 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, slack: float) 
     def says(t: int) -> bool:
         return below_trivial((1 + slack) * base.near(float(t), promised.horizon) + ROOM + raised, t)
 
-    # Slack delays the round from which on the bound says something.
-    since = promised.informative_from
+    # Slack delays the round from which on the bound says something, much of it for ever.
+    since = promised.informative_from if says(NEVER) else NEVER
     return Bound(
         promised.horizon,
         terms,
