@@ -1,60 +1,14 @@
-"""Every inequality of docs/theory/signed.md about one round, on random and structured states and by climbing.
-
-A state is decoded from a vector, so that a search can move it to where left ÷ right is largest.
-"""
+"""Every inequality of docs/theory/signed.md about one round, on random and structured states and by climbing."""
 
 import numpy as np
 import pytest
 import self_tuning_twin as unsigned
 import signed_twin as signed
+from worst_states import searched, simplex, spread, unit
 
 ORDERS = (0.3, 0.5, 0.6, 0.75, 0.9, 1.0)
 SIZES = [pytest.param(40, 2, id="quick"), pytest.param(2000, 20, id="many", marks=pytest.mark.full)]
 ABOVE, ROUNDING = 1 + 1e-8, 1e-10
-
-
-def simplex(at):
-    """A distribution from any vector."""
-    x = np.exp(at - at.max())
-    return x / x.sum()
-
-
-def unit(at):
-    """A number in (0, 1) from any number."""
-    return float(1 / (1 + np.exp(-at)))
-
-
-def searched(problem, states, climbs, seed):
-    """The largest left ÷ right of so many states, and of climbs from some; infinite right sides say nothing.
-
-    problem(rng) gives (a vector to start from, the ratio as a function of the vector).
-    """
-    rng = np.random.default_rng(seed)
-    largest = compared = 0
-    for drawn in range(3 * states):
-        at, ratio = problem(rng)
-        best = ratio(at)
-        compared += best > 0
-        for _ in range(10 * climbs if drawn < climbs else 0):
-            moved = at + rng.normal(size=at.size) * rng.choice([0.02, 0.1, 0.5]) * (rng.random(at.size) < 0.5)
-            value = ratio(moved)
-            assert not np.isnan(value)
-            if value > best:
-                at, best = moved, value
-        assert not np.isnan(best)
-        largest = max(largest, best)
-        if compared == states:
-            return largest
-    raise AssertionError(f"only {compared} states were compared")
-
-
-def spread(rng, n):
-    """The logarithms of a point: even, a few equal heavy arms, or anything between."""
-    kind = rng.integers(3)
-    if kind == 0:
-        return rng.normal(size=n) * rng.choice([0.01, 1.0, 4.0])
-    heavy = np.arange(n) < rng.integers(1, n + 1)
-    return rng.permutation(np.where(heavy, 0.0, -rng.exponential() * rng.choice([1.0, 4.0, 8.0])))
 
 
 # ------------------------------------------------------------------ the functions

@@ -6,6 +6,7 @@ Lifts and exploration are played as the engine may keep them: anywhere between w
 import numpy as np
 import pytest
 import signed_twin as twin
+from worst_states import searched, simplex, spread, unit
 
 from sidelight.planning.signed.arms import Arms, Recipe
 from sidelight.planning.signed.prices import explored, hull_price, price, shift_allowed, two_group_price
@@ -17,47 +18,6 @@ from sidelight.planning.tuning import LAZY_FACTOR
 SIZES = [pytest.param(60, 3, id="quick"), pytest.param(2000, 20, id="many", marks=pytest.mark.full)]
 ABOVE = 1 + 1e-8
 REACH = 65 / 63  # (1+ρ)/(1−ρ), ρ = 1/64
-
-
-def searched(problem, states, climbs, seed):
-    """The largest cost ÷ price of so many states, and of climbs from some; infinite prices say nothing.
-
-    problem(rng) gives (a vector to start from, the ratio as a function of the vector).
-    """
-    rng = np.random.default_rng(seed)
-    largest = compared = 0
-    for drawn in range(4 * states):
-        at, ratio = problem(rng)
-        best = ratio(at)
-        compared += best > 0
-        for _ in range(100 if drawn < climbs else 0):
-            moved = at + rng.normal(size=at.size) * rng.choice([0.02, 0.1, 0.5]) * (rng.random(at.size) < 0.5)
-            value = ratio(moved)
-            if value > best:
-                at, best = moved, value
-        assert not np.isnan(best)
-        largest = max(largest, best)
-        if compared == states:
-            return largest
-    raise AssertionError(f"only {compared} states were compared")
-
-
-def simplex(at):
-    x = np.exp(at - at.max())
-    return x / x.sum()
-
-
-def unit(at):
-    return float(1 / (1 + np.exp(-at)))
-
-
-def spread(rng, n):
-    """The logarithms of a point: even, a few equal heavy arms, or anything between."""
-    kind = rng.integers(3)
-    if kind == 0:
-        return rng.normal(size=n) * rng.choice([0.01, 1.0, 4.0])
-    heavy = np.arange(n) < rng.integers(1, n + 1)
-    return rng.permutation(np.where(heavy, 0.0, -rng.exponential() * rng.choice([1.0, 4.0, 8.0])))
 
 
 def costs_of(arms, h, s, lazy):
