@@ -37,7 +37,7 @@ RECORDED = {
     "metr_la": "dataset:metr_la_week,repeat",
 }
 """Losses that were recorded on a graph; rounds beyond the last start over."""
-SLOW, SHORT = ("spb_ftrl", "spm_ftrl"), 10_000
+SLOW, SHORT = ("spb_ftrl", "spm_ftrl", "track_n"), 10_000
 """Rules that take a hundred times as long as others play so many rounds at most."""
 ENVIRONMENTS = (*GAPS, "switching", "drifting", "opposed:0.2", "hard")
 MARK = "<!-- below this line: printed by benchmarks/bench_regret.py -->"
