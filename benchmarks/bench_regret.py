@@ -37,8 +37,6 @@ RECORDED = {
     "metr_la": "dataset:metr_la_week,repeat",
 }
 """Losses that were recorded on a graph; rounds beyond the last start over."""
-SLOW, SHORT = ("spb_ftrl", "spm_ftrl", "track_n"), 10_000
-"""Rules that take a hundred times as long as others play so many rounds at most."""
 ENVIRONMENTS = (*GAPS, "switching", "drifting", "opposed:0.2", "hard")
 MARK = "<!-- below this line: printed by benchmarks/bench_regret.py -->"
 QUICK = ("cycle:20", "teams:5x4", "revealing_action:20", "mab:20")
@@ -123,13 +121,7 @@ def specs(options):
                 parts[text.split(":")[1].split(",")[0]] = ([graphs[name]], [text])
     return {
         f"{policy}/{part}": sl.Spec.from_dict(
-            {
-                **values,
-                "horizons": [T for T in values["horizons"] if T <= SHORT or policy not in SLOW],
-                "policies": [policy],
-                "graphs": some,
-                "environments": environments,
-            }
+            {**values, "policies": [policy], "graphs": some, "environments": environments}
         )
         for policy in policies
         for part, (some, environments) in parts.items()

@@ -13,9 +13,10 @@ OLD = ("fixed",)
 """Plans that do not tune themselves: of the smallest bound at T."""
 BASELINES = (
     "exp3g", "chlz21", "exp3", "exp3_ix", "tsallis_inf", "tsallis_inf_rv", "tsallis_inf_shifted", "exp3gpp",
-    "spb_ftrl", "spm_ftrl", "q_ftrl", "hedge", "ucb_n", "ts_n", "track_n", "ftl",
+    "q_ftrl", "hedge", "ucb_n", "ts_n", "ftl",
 )  # fmt: skip
-UNPROMISED = ("ucb_n", "ts_n", "track_n", "ftl")
+"""But for spb_ftrl, spm_ftrl and track_n, which take a hundred times as long and have no proved bound here."""
+UNPROMISED = ("ucb_n", "ts_n", "ftl")
 """Made for independent losses; no promise about any others."""
 GAPS = ("gap:0.2", "gap:0.05")
 POSITIVE = (*GAPS, "hard")
