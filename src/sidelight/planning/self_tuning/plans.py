@@ -245,7 +245,8 @@ def _why(base: Candidate, bound: Bound) -> str:
     smallest = bound.terms[SMALLEST]
     return (
         f"the smallest bound is {smallest:,.1f} ({base.realization}, {base.name}); the {bound.value - smallest:,.1f}"
-        " above it buy free play: easy losses are learnt nearly as fast as by a plan that knows no horizon"
+        " above it buy free play for as long as they last: easy losses are learnt faster than at the fixed rates of"
+        " that bound"
     )
 
 
