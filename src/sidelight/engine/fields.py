@@ -160,7 +160,7 @@ state changing int
 state changing float scalars
     beta               # β, which is played
     shift              # c, which is subtracted from losses
-    floor              # 1/(βK): lifted arms are played with probability X^{1−s} times this at least
+    floor              # 1/(βK): lifted arms are played with probability (1−γ̄)·X^{1−s} times this at least
     shifts             # Σ c
     free_beta          # the β that costs have paid for: the same, unless a budget holds it back
     strength           # b: how much is explored

@@ -77,7 +77,7 @@ def natural_candidates(solved: Solved, realization: Realization) -> Iterator[Can
 def flat_candidates(solved: Solved) -> Iterator[Candidate]:
     """One simplex: natural partitions with one block or none of two arms, and those that have no partition.
 
-    Where reveals may fail only entropy with a constant cover is proved: docs/theory/failing-reveals.md.
+    Where reveals may fail potentials and entropy with a constant cover are proved: docs/theory/failing-reveals.md.
     """
     g = solved.graph
     if not g.certain and g.n_arms > 1:
@@ -93,7 +93,7 @@ def flat_candidates(solved: Solved) -> Iterator[Candidate]:
 
 
 def _flat_only(solved: Solved) -> Iterator[Candidate]:
-    """Strongly observable arms by cliques; arms covered, left to their self-loops or to all others; Exp3.G."""
+    """Potentials; strong arms by cliques; arms covered, left to their self-loops or to all others; Exp3.G."""
     g = solved.graph
     if g.n_arms == 1:
         return

@@ -118,8 +118,9 @@ class Plan:
         """The bound on the regret of t rounds: of the whole horizon, or without one of any number.
 
         That is the expected regret; with a `confidence` such as 0.99 the bound holds with that probability, where the
-        plan explores all arms by constant numbers on one simplex with entropy, whatever t. Others refuse. The
-        same plans have a bound for answers that come late, with `delay` decisions open on average when one is made.
+        plan explores all arms by constant numbers on one simplex with entropy and shifts no losses, whatever t.
+        Others refuse. The same plans have a bound for answers that come late, with `delay` decisions open on average
+        when one is made.
         """
         T = checked_horizon(t, "t")
         if delay is not None:
@@ -277,7 +278,7 @@ MEANINGS = {
     "temperature": "inverse rate of the potential on covered arms",
     "temperature_loops": "inverse rate of the potential on arms with a self-loop that nothing covers",
     "delta": "weight of the cover",
-    "strong": "what a round costs at most, times about the temperature",
+    "strong": "what a round without a shift costs at most, times about the temperature",
     "alpha": "local exploration of each block",
     "beta": "strength of the global exploration",
     "b": "strength of the global exploration",

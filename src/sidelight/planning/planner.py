@@ -58,9 +58,9 @@ def plan(
     `graph` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number
     of rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest
     certified bound among them, `slack` and a room of 3 beside, is the budget of a self-tuning plan, whose certificate
-    stays below it on every run: it plays freely while the budget allows for that, and changes at most once to the
-    potential behind the smallest bound. Where neither keeps to the budget, as with `slack=0`, the plan with the
-    smallest bound is played as it is, and its summary says so.
+    stays below it on every run: it plays freely while the budget allows for that, and changes at most once to a
+    potential at fixed rates, mostly that of the smallest bound. Where neither keeps to the budget, as with `slack=0`,
+    the plan with the smallest bound is played as it is, and its summary says so.
 
     Without a `partition` the natural ones are tried: single, components, corrupted, singletons and hypercube, where
     they exist. A partition that is given is played at fixed rates.

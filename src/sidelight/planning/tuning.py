@@ -54,6 +54,7 @@ class Tuning:
         X̃_k = (1 − Σ local)·X_k + local
         γ(j) = global(j) + adaptive_k·Σ_{i : parent(i) = j} √X_k(i)
                          + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} r_{ji}^{1/h−1}·X_k(i)^{1−h}/load(i)
+                         + [floor·X_k(j)^{1−h} − X_k(j)]₊ if j is lifted
 
     with r_{ji} the probability that j reveals i, 1 unless reveals may fail. A potential is a pair (power q, rate a):
     with S_i the cumulative loss estimates and Λ the multiplier, x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where
@@ -77,7 +78,7 @@ class Tuning:
     load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j)·r_{ji}^{1/h}, 0 where the arm is owed nothing
     lifted: Floats = field(
         default_factory=nobody
-    )  # (n,) 1 for arms that are explored until Z ≥ floor·X^{1−h}, 0 for all others
+    )  # (n,) 1 for arms that are explored with [floor·X^{1−h} − X]₊ besides, 0 for all others
     floor: float = 0.0  # of a plan with fixed rates; those that tune themselves choose it, and the shift
     shift: float = 0.0  # c: estimates are (ℓ − c)/P
     corners: bool = (

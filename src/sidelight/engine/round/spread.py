@@ -6,7 +6,7 @@ In a block with Tsallis-h coordinates, arm j is explored with β·g_j(X), where
 
 and where the reveal of i by j works with probability r only, its entry is multiplied by r^{(1−h)/h}. An arm that may
 be lifted is explored with [floor·X_j^{1−s} − X_j]₊ besides: it shows itself, and estimates with a shift need that P
-is at least floor·X^{1−s}.
+is at least (1−γ̄)·floor·X^{1−s}.
 
 Both depend on every X through λ, so writing them afresh costs as much as the block has edges. Small blocks do that.
 Large ones keep an upper estimate of each, exact up to the factor κ = (1+ρ)/(1−ρ): coverage only needs g to be large

@@ -8,7 +8,8 @@ and no less than 0. Estimates may be counted above that of the leader I instead:
 B_1 + Z_I − X_I, with B_1 = Σ_{i≠I} (1−c)X_i·ψ₋((1−c)r_i) and B_0 = Σ_{i≠I} cX_i·ψ(cr_i), and others cost
 J·(f(u−v) − f(u) − f(−v)) more, J being how likely they are seen together with I. Where c = 0 that is never positive,
 and left out: docs/theory/signed.md, section 2. In place of B_1 stands an upper bound that needs two numbers,
-(1−c)²(Σ_{i≠I} X_i^{2−s})·ψ₋(r̄)/(r̄βP_I) with r̄ ≥ every (1−c)r_i.
+(1−c)²(Σ_{i≠I} X_i^{2−s})·ψ₋(r̄)/(r̄βP_I) with r̄ ≥ every (1−c)r_i, and in that of B_0
+min(c²Σ_{i≠I} X_i^{2−s}/(2βP_I), c(1−X_I)).
 
 A round is charged with the term of the arm that is drawn, over Z_i: in expectation all of the cost, and never more
 than 1. It is read before anything is learnt.

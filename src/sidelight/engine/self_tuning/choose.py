@@ -32,7 +32,7 @@ from sidelight.engine.self_tuning.point import MOST_TRIED
 STRENGTHS = 9
 """Strengths of a family, a factor of √2 apart, the third of which is that of Lemma 2 or 3."""
 PIECE = 256
-"""Arms that are looked at together: seven numbers each, 14 KB."""
+"""Arms that are looked at together: nine numbers each, 18 KB, or twelve."""
 SHIFT = 0.42
 """The shift that is tried with every strength; with the best of them others are."""
 SHIFTS = (0.2, 1.0 / 3.0, 0.5)

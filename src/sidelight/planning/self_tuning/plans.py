@@ -175,10 +175,10 @@ def tuned_plan(
 ) -> Plan:
     """Self-tuning inside the smallest bound of all `candidates`, times 1 + `slack` and `ROOM` more.
 
-    It plays as a plan for any number of rounds, of the order that plays best, and changes to the potential of the
-    smallest bound once the budget asks for it. If `order` is "bound", it is of the order of that potential. Where
-    neither keeps to the budget, the plan with the smallest bound is played as it is, and says so; if `forced`, the
-    budget is raised to what is needed.
+    It plays as a plan for any number of rounds, of the order that plays best, and changes to a potential at fixed
+    rates, mostly that of the smallest bound, once the budget asks for it. If `order` is "bound", it is of the order
+    of that potential. Where neither keeps to the budget, the plan with the smallest bound is played as it is, and
+    says so; if `forced`, the budget is raised to what is needed.
     """
     scores = weighed(candidates, horizon)
     base, tried = smallest(scores)

@@ -58,7 +58,7 @@ class SelfTuning:
     looped: int = 0  # and arms beside them, with self-loops
     either: int = 0  # 1 if all arms are both
     signed: int = 0  # 1 if estimates may be shifted
-    universal: int = 0  # 1 if every arm is revealed by all others, and explored for evenly
+    universal: int = 0  # 1 if all others reveal every arm, but not itself, evenly explored for
     base_h: float = 0.0  # the potential behind the budget: its order on covered arms, 0 where there is none,
     base_s: float = 0.0  # and on the others,
     base_beta: float = 0.0  # its temperature on covered arms, at which T rounds cost least,

@@ -59,7 +59,9 @@ class Arms:
     strong: Callable[[float], tuple[float, float]] = _unknown
     loop: float = 1.0  # loops of S work with this probability at least
     signed: bool = True  # may estimates be shifted?
-    universal: bool = False  # all arms are covered, evenly at order 1, and all others reveal each
+    universal: bool = (
+        False  # all arms are covered, evenly at order 1, and all others reveal each, but not itself
+    )
 
     def costs(self, h: Sequence[float], s: Sequence[float]) -> Costs:
         """At these pairs of orders."""
