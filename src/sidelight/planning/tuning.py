@@ -363,10 +363,8 @@ class Tuning:
         if "schedule_inner_rate" in arrays:  # files of before
             raise InvalidOption("plans whose rates fall with the rounds are gone: plan again, sl.plan(graph)")
         rule = SelfTuning.from_array(arrays["self_tuning"]) if "self_tuning" in arrays else None
-        # Before losses were shifted no arm was lifted.
-        given = {"lifted": nobody(), "estimates": np.zeros(3)} | dict(arrays)
-        own = {name: given[name] for name in cls._array_names()}
-        shift, floor, corners = given["estimates"].tolist()
+        own = {name: arrays[name] for name in cls._array_names()}
+        shift, floor, corners = arrays["estimates"].tolist()
         behind = {
             name.removeprefix("base."): each for name, each in arrays.items() if name.startswith("base.")
         }

@@ -206,6 +206,7 @@ def unshifted(contents: Contents) -> None:
     if "self_tuning" in old and SelfTuning.from_array(old["self_tuning"]).horizon > 0:
         _affordable(contents, "prices in steps", 0.0)
         old["self_tuning"] = members["tuning.self_tuning"]
+    old |= {"lifted": np.zeros(old["block_arms"].size), "estimates": np.zeros(3)}
     members |= prefixed("tuning.", Tuning.from_arrays(old).to_arrays())
 
 

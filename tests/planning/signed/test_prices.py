@@ -9,7 +9,7 @@ import signed_twin as twin
 from worst_states import searched, simplex, spread, unit
 
 from sidelight.planning.signed.arms import Arms, Recipe
-from sidelight.planning.signed.prices import explored, hull_price, price, shift_allowed, two_group_price
+from sidelight.planning.signed.prices import explored, hull_price, price, two_group_price
 from sidelight.planning.signed.psi import SMALL, psi, psi_minus, with_growth
 from sidelight.planning.signed.table import Table
 from sidelight.planning.signed.universal import universal_price
@@ -176,7 +176,7 @@ def test_what_the_drawn_arm_pays_is_at_most_1_where_its_shift_is_allowed():
         Z = (1 - extra.sum()) * X + extra
         q = X ** (1 - s) / (beta * Z)
         terms = np.maximum(c * X * twin.psi_minus(c * q, s), (1 - c) * X * twin.psi((1 - c) * q, s) + Z - X)
-        if shift_allowed(c, q.max(), extra.sum(), s):
+        if c * twin.psi_minus(c * q.max(), s) <= 1 - extra.sum():
             some += 1
             assert (terms <= Z * (1 + 1e-12)).all()
     assert some > 50

@@ -43,16 +43,11 @@ def explored(costs: Costs, beta_S: Any, recipe: Recipe) -> Floats:
     return np.asarray(recipe.strength * costs.weak + np.where(np.isinf(recipe.lift), 0.0, lifted))
 
 
-def shift_allowed(c: Any, q: Any, kappa: Any, order: Any) -> Bools:
-    """Does an arm pay at most its own probability? Then rounds may be charged by what the drawn arm pays over it.
-
-    q bounds X^{1−order}/(τP) of the arms of this order, `kappa` what is explored: c·ψ₋(c·q) ≤ 1 − κ̄.
-    """
-    return np.asarray(c * psi_minus(c * q, order) <= 1 - kappa)
-
-
 def chargeable(costs: Costs, beta_S: Any, recipe: Recipe) -> Bools:
-    """Is that so for the arms of S whatever X is, with some room?"""
+    """Does an arm of S pay at most its own probability whatever X is, with some room (Lemma S: c·ψ₋(c·q) ≤ 1 − κ̄)?
+
+    Then rounds may be charged by what the drawn arm pays over that.
+    """
     total, (_, K, c) = explored(costs, beta_S, recipe), recipe
     with np.errstate(all="ignore"):
         pays = c * psi_minus(c * K / ((1 - total) * costs.loop), costs.s)
